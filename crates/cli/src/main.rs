@@ -1,0 +1,2 @@
+//! The binary `steadfast`.
+fn main() {}

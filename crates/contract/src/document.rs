@@ -1,0 +1,65 @@
+//! What was read: a list of tools, an OpenAPI document, or one JSON Schema.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A document and the files that its local `$ref`s reach, already read from disk by the shell.
+#[derive(Debug, Clone, Default)]
+pub struct Bundle {
+    /// The name people know it by: a path, a URL, or a command.
+    pub name: String,
+    /// The document itself.
+    pub root: Value,
+    /// Other files by their path relative to the root document, `/`-separated.
+    pub files: BTreeMap<String, Value>,
+}
+
+/// Something wrong with an input: where, what, and the way forward.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The place: `file`, `file:line:column`, or `file#/json/pointer`.
+    pub place: String,
+    /// What is wrong, in a sentence.
+    pub sentence: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// A contract that can be compared with another of its kind.
+#[derive(Debug, Clone)]
+pub enum Contract {
+    /// MCP tools: a snapshot, a bare `tools/list` result, per-tool files, or a lock.
+    Tools(ToolList),
+    /// An OpenAPI 3.0 or 3.1 document.
+    Openapi(Bundle),
+    /// One JSON Schema.
+    Schema(Bundle),
+}
+
+/// The tools of one server, as it listed them.
+#[derive(Debug, Clone, Default)]
+pub struct ToolList {
+    /// The name people know it by.
+    pub name: String,
+    /// In the order of the list. Names are unique.
+    pub tools: Vec<Tool>,
+    /// The server's `instructions`, where known.
+    pub instructions: Option<String>,
+    /// `serverInfo`, where known.
+    pub server_info: Option<Value>,
+    /// The negotiated protocol version, where known.
+    pub protocol_version: Option<String>,
+    /// Aliases that the server or a configuration declares: old name to new name.
+    pub aliases: BTreeMap<String, String>,
+}
+
+/// One tool: its name and the whole raw definition. Unknown members survive.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// `name`, copied out.
+    pub name: String,
+    /// The definition as it was listed.
+    pub raw: Value,
+    /// Ordinal of this revision where a lock counted it.
+    pub ordinal: Option<u64>,
+}

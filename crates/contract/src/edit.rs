@@ -1,0 +1,1 @@
+//! Located structural edits between two schemas: the only walk over schema pairs.

@@ -1,0 +1,17 @@
+//! Contracts of tools and APIs: two revisions in, classified changes out.
+//!
+//! The crate is pure: no files, no clock, no network, no randomness. Same input, same answer.
+
+pub mod change;
+pub mod decision;
+pub mod diff;
+pub mod document;
+pub mod edit;
+pub mod lexicon;
+pub mod rules;
+pub mod verdict;
+
+pub use change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Side, Subject, Witness};
+pub use diff::{Options, diff};
+pub use document::{Bundle, Contract, Problem, Tool, ToolList};
+pub use verdict::{Authority, Axes, Class, Compat, Decision, Meaning, Verdict};

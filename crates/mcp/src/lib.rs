@@ -1,0 +1,1 @@
+//! Speak MCP as raw JSON: stdio and Streamable HTTP, both protocol eras.

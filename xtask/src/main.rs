@@ -1,0 +1,2 @@
+//! Automation of this repository: `cargo xtask ci | tidy | new-rule | bless | docs`.
+fn main() {}
