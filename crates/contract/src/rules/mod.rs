@@ -87,3 +87,16 @@ pub(crate) const fn row(
         status: Status::Stable,
     }
 }
+
+/// Every rule, by code.
+pub fn all() -> Vec<&'static Rule> {
+    let mut rules: Vec<&'static Rule> = TABLES.iter().flat_map(|table| table.iter()).collect();
+    rules.sort_by_key(|rule| rule.code);
+    rules
+}
+
+/// One table per area; a new area adds a line here.
+static TABLES: &[&[Rule]] = &[comparison::RULES, http::RULES];
+
+pub mod comparison;
+pub mod http;
