@@ -1,0 +1,4 @@
+//! Tests of the crate through its public face. One binary; a module per subject.
+
+mod pairs;
+mod rules;
