@@ -53,11 +53,7 @@ fn run() -> Result<()> {
         None if repository.join("../shared/corpus").is_dir() => repository.join("../shared/corpus"),
         None => repository.join("fixtures"),
     };
-    let servers = if folder.join("mcp").is_dir() {
-        folder.join("mcp")
-    } else {
-        folder
-    };
+    let servers = if folder.join("mcp").is_dir() { folder.join("mcp") } else { folder };
     let mut tally = Tally::default();
     for history in histories::histories(&servers)? {
         for pair in history.snapshots.windows(2) {
@@ -96,9 +92,7 @@ fn whole_list(tally: &mut Tally, label: &str, old: &Contract, new: &Contract) ->
                 })
                 .map(|change| format!("{} {}", change.rule, change.sentence))
                 .unwrap_or_default();
-            tally
-                .undecided
-                .push(format!("{label} {}: {why}", entry.subject.name()));
+            tally.undecided.push(format!("{label} {}: {why}", entry.subject.name()));
         }
     }
     Ok(())
@@ -108,11 +102,8 @@ fn tool_by_tool(tally: &mut Tally, label: &str, old: &Contract, new: &Contract) 
     let (Contract::Tools(old), Contract::Tools(new)) = (old, new) else {
         return Ok(());
     };
-    let by_name: BTreeMap<&str, &Tool> = new
-        .tools
-        .iter()
-        .map(|tool| (tool.name.as_str(), tool))
-        .collect();
+    let by_name: BTreeMap<&str, &Tool> =
+        new.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
     for before in &old.tools {
         let Some(after) = by_name.get(before.name.as_str()) else {
             continue;
@@ -127,18 +118,13 @@ fn tool_by_tool(tally: &mut Tally, label: &str, old: &Contract, new: &Contract) 
         let begin = Instant::now();
         diff(&one, &other, &Options::default())
             .map_err(|problems| format!("{label}: {problems:?}"))?;
-        tally
-            .per_tool
-            .push((begin.elapsed(), format!("{label} {}", before.name)));
+        tally.per_tool.push((begin.elapsed(), format!("{label} {}", before.name)));
     }
     Ok(())
 }
 
 fn alone(tool: &Tool) -> Contract {
-    Contract::Tools(ToolList {
-        tools: vec![tool.clone()],
-        ..ToolList::default()
-    })
+    Contract::Tools(ToolList { tools: vec![tool.clone()], ..ToolList::default() })
 }
 
 fn report(tally: &mut Tally, total: Duration) {
@@ -159,10 +145,7 @@ fn report(tally: &mut Tally, total: Duration) {
     } else {
         100.0 * tally.undecided.len() as f64 / tally.entries as f64
     };
-    println!(
-        "undecided                 {} ({share:.2} %)",
-        tally.undecided.len()
-    );
+    println!("undecided                 {} ({share:.2} %)", tally.undecided.len());
     for line in &tally.undecided {
         println!("  {line}");
     }
@@ -184,10 +167,9 @@ fn report(tally: &mut Tally, total: Duration) {
     );
     println!("with the tool-by-tool run {total:.2?}");
     match peak_memory() {
-        Some(kilobytes) => println!(
-            "peak memory               {:.1} MB",
-            kilobytes as f64 / 1024.0
-        ),
+        Some(kilobytes) => {
+            println!("peak memory               {:.1} MB", kilobytes as f64 / 1024.0)
+        }
         None => println!("peak memory               not known on this system"),
     }
 }

@@ -97,20 +97,12 @@ fn run() -> Result<()> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--aliases" => with_aliases = true,
-            "--row" => wanted.push(
-                arguments
-                    .next()
-                    .ok_or("--row needs an id, e.g. --row SL01")?,
-            ),
+            "--row" => wanted.push(arguments.next().ok_or("--row needs an id, e.g. --row SL01")?),
             flag if flag.starts_with('-') => return Err(format!("unknown option {flag}")),
             path => folder = PathBuf::from(path),
         }
     }
-    let servers = if folder.join("mcp").is_dir() {
-        folder.join("mcp")
-    } else {
-        folder.clone()
-    };
+    let servers = if folder.join("mcp").is_dir() { folder.join("mcp") } else { folder.clone() };
     let labels = read_labels(&folder.join("labels.jsonl"))?;
     let histories: BTreeMap<String, History> = histories::histories(&servers)?
         .into_iter()
@@ -139,10 +131,7 @@ fn run() -> Result<()> {
     summary("all rows", &rows.iter().collect::<Vec<_>>());
     summary(
         "without debatable rows",
-        &rows
-            .iter()
-            .filter(|(label, _)| !label.debatable)
-            .collect::<Vec<_>>(),
+        &rows.iter().filter(|(label, _)| !label.debatable).collect::<Vec<_>>(),
     );
     axes_wrong(&rows);
     Ok(())
@@ -174,10 +163,7 @@ fn compare(
         .windows(2)
         .find(|pair| pair[0].0 == label.from && pair[1].0 == label.to)
         .ok_or_else(|| {
-            format!(
-                "{}: {} and {} are no neighbours",
-                label.id, label.from, label.to
-            )
+            format!("{}: {} and {} are no neighbours", label.id, label.from, label.to)
         })?;
     let aliases = match (with_aliases, at[1].1.parent()) {
         (true, Some(parent)) => histories::read_aliases(parent)?,
@@ -187,10 +173,8 @@ fn compare(
     let new = histories::read_tools(&at[1].1, aliases)?;
     check_named(&old, &new, label)?;
     diff(&old, &new, &Options::default()).map_err(|problems| {
-        let sentences: Vec<_> = problems
-            .iter()
-            .map(|p| format!("{}: {}", p.place, p.sentence))
-            .collect();
+        let sentences: Vec<_> =
+            problems.iter().map(|p| format!("{}: {}", p.place, p.sentence)).collect();
         format!("{}: {}", label.id, sentences.join("; "))
     })
 }
@@ -204,24 +188,15 @@ fn check_named(old: &Contract, new: &Contract, label: &Label) -> Result<()> {
     if named || label.tool == "*" {
         Ok(())
     } else {
-        Err(format!(
-            "{}: neither list has a tool {}",
-            label.id, label.tool
-        ))
+        Err(format!("{}: neither list has a tool {}", label.id, label.tool))
     }
 }
 
 /// The answer for one tool; for `*` the gravest over the whole list. A tool not listed is `safe`.
 fn answer(compared: &Diff, tool: &str) -> Said {
-    let entries = compared
-        .entries
-        .iter()
-        .filter(|entry| tool == "*" || entry.subject.name() == tool);
-    let mut said = Said {
-        verdict: Verdict::Safe,
-        axes: Axes::SAME,
-        changes: Vec::new(),
-    };
+    let entries =
+        compared.entries.iter().filter(|entry| tool == "*" || entry.subject.name() == tool);
+    let mut said = Said { verdict: Verdict::Safe, axes: Axes::SAME, changes: Vec::new() };
     for entry in entries {
         said.verdict = said.verdict.max(entry.verdict);
         said.axes = said.axes.join(entry.axes);
@@ -264,11 +239,7 @@ fn show(label: &Label, said: &Said, outcome: Outcome, whole: bool) {
         );
     }
     if !whole && changes.len() > 4 {
-        println!(
-            "            … and {} more (--row {})",
-            changes.len() - 4,
-            label.id
-        );
+        println!("            … and {} more (--row {})", changes.len() - 4, label.id);
     }
 }
 
@@ -278,14 +249,9 @@ fn summary(title: &str, rows: &[&(Label, Said)]) {
             .filter(|(label, said)| Outcome::of(&label.accept, said.verdict) == outcome)
             .count()
     };
-    let must_not_be_safe = rows
-        .iter()
-        .filter(|(label, _)| !label.accept.contains(&Verdict::Safe))
-        .count();
-    let must_be_safe = rows
-        .iter()
-        .filter(|(label, _)| label.accept == [Verdict::Safe])
-        .count();
+    let must_not_be_safe =
+        rows.iter().filter(|(label, _)| !label.accept.contains(&Verdict::Safe)).count();
+    let must_be_safe = rows.iter().filter(|(label, _)| label.accept == [Verdict::Safe]).count();
     let about_the_grant = rows
         .iter()
         .filter(|(label, said)| {
@@ -301,33 +267,21 @@ fn summary(title: &str, rows: &[&(Label, Said)]) {
         rows.len(),
         percent(count(Outcome::Right), rows.len())
     );
-    println!(
-        "  MISS         {:>3} of {must_not_be_safe:>3}",
-        count(Outcome::Miss)
-    );
+    println!("  MISS         {:>3} of {must_not_be_safe:>3}", count(Outcome::Miss));
     println!(
         "  FALSE ALARM  {:>3} of {must_be_safe:>3}  ({about_the_grant} of them asked about the grant, not the call)",
         count(Outcome::FalseAlarm)
     );
     println!("  other        {:>3}", count(Outcome::Other));
     println!("  undecided    {:>3}", count(Outcome::Undecided));
-    let authority: Vec<_> = rows
-        .iter()
-        .filter(|(label, _)| label.authority != contract::Authority::Unknown)
-        .collect();
-    let right = authority
-        .iter()
-        .filter(|(label, said)| label.authority == said.axes.authority)
-        .count();
+    let authority: Vec<_> =
+        rows.iter().filter(|(label, _)| label.authority != contract::Authority::Unknown).collect();
+    let right =
+        authority.iter().filter(|(label, said)| label.authority == said.axes.authority).count();
     println!("  authority    {right:>3} of {:>3}", authority.len());
-    let meaning: Vec<_> = rows
-        .iter()
-        .filter(|(label, _)| label.meaning != contract::Meaning::Unknown)
-        .collect();
-    let right = meaning
-        .iter()
-        .filter(|(label, said)| label.meaning == said.axes.meaning)
-        .count();
+    let meaning: Vec<_> =
+        rows.iter().filter(|(label, _)| label.meaning != contract::Meaning::Unknown).collect();
+    let right = meaning.iter().filter(|(label, said)| label.meaning == said.axes.meaning).count();
     println!("  meaning      {right:>3} of {:>3}", meaning.len());
 }
 
@@ -345,11 +299,7 @@ fn axes_wrong(rows: &[(Label, Said)]) {
             ));
         }
         if label.meaning != contract::Meaning::Unknown && label.meaning != said.axes.meaning {
-            parts.push(format!(
-                "meaning {} > {}",
-                word(&label.meaning),
-                word(&said.axes.meaning)
-            ));
+            parts.push(format!("meaning {} > {}", word(&label.meaning), word(&said.axes.meaning)));
         }
         if !parts.is_empty() {
             println!("  {:<6} {:<40} {}", label.id, label.tool, parts.join(", "));
@@ -358,11 +308,7 @@ fn axes_wrong(rows: &[(Label, Said)]) {
 }
 
 fn percent(part: usize, whole: usize) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        100.0 * part as f64 / whole as f64
-    }
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
 /// The word that the JSON form uses.

@@ -26,10 +26,5 @@ pub fn diff(old: &Contract, new: &Contract, _options: &Options) -> Result<Diff, 
         (Contract::Openapi(_), Contract::Openapi(_)) => Kind::Openapi,
         _ => Kind::Schema,
     };
-    Ok(Diff {
-        kind,
-        verdict: Verdict::Safe,
-        entries: Vec::new(),
-        counts: Counts::default(),
-    })
+    Ok(Diff { kind, verdict: Verdict::Safe, entries: Vec::new(), counts: Counts::default() })
 }

@@ -1,1 +1,166 @@
 //! Located structural edits between two schemas: the only walk over schema pairs.
+//!
+//! The walk names what moved and where, without direction and without judgement. Each edit stands
+//! at the declaration (the place a `$ref` leads to), once, whichever way it was reached.
+
+use crate::prose::Signal;
+use crate::rename::Likeness;
+use crate::view::{Kinds, kind_of};
+use serde_json::Value;
+
+pub use crate::walk::walk;
+
+/// One thing that moved at one place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edit {
+    /// What moved.
+    pub what: What,
+    /// JSON Pointer of the declaration, on the new side where the new side still has it.
+    pub place: String,
+    /// JSON Pointers of the two declarations, for the engine: old, new.
+    pub at: (Option<String>, Option<String>),
+    /// Dotted path from the root of the schema (`filter.region`, `items[].id`); empty for the root.
+    pub field: String,
+    /// What stood there.
+    pub before: Option<Value>,
+    /// What stands there.
+    pub after: Option<Value>,
+    /// Was the field, and each field around it, required on the old side?
+    pub was_required: bool,
+    /// Is it required on the new side?
+    pub is_required: bool,
+}
+
+/// The kinds of edits.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// A named member is new.
+    FieldAdded {
+        /// In `required`.
+        required: bool,
+        /// Its stated default.
+        default: Option<Value>,
+        /// Its description.
+        text: String,
+    },
+    /// A named member is gone.
+    FieldRemoved {
+        /// It was in `required`.
+        required: bool,
+        /// The new side takes undeclared members without a word, so a stale value is ignored.
+        ignored: bool,
+    },
+    /// A member is gone and a like one is new: a hypothesis.
+    FieldRenamed {
+        /// The old name.
+        from: String,
+        /// The new name.
+        to: String,
+        /// How alike, and why.
+        likeness: Likeness,
+        /// The new side takes undeclared members without a word.
+        ignored: bool,
+    },
+    /// An optional member is required now.
+    BecameRequired {
+        /// The default stated on the new side.
+        default: Option<Value>,
+        /// The same default was stated on the old side.
+        default_kept: bool,
+    },
+    /// A required member is optional now.
+    BecameOptional,
+    /// The kinds of values differ.
+    KindChanged {
+        /// Kinds no longer taken.
+        dropped: Kinds,
+        /// Kinds taken now.
+        added: Kinds,
+        /// A mechanical conversion that carries the old value over, where there is one.
+        conversion: Option<Conversion>,
+    },
+    /// The listed values differ.
+    ValuesChanged {
+        /// Listed before, not now.
+        dropped: Vec<Value>,
+        /// Listed now, not before.
+        added: Vec<Value>,
+        /// No list stood there before.
+        introduced: bool,
+        /// No list stands there now.
+        lifted: bool,
+        /// The dropped values differ from added ones by case and separators only.
+        recased: Vec<(Value, Value)>,
+    },
+    /// A bound moved.
+    BoundChanged {
+        /// The keyword.
+        keyword: &'static str,
+        /// Fewer values fit.
+        tighter: bool,
+    },
+    /// The stated default moved, appeared or went.
+    DefaultChanged,
+    /// The description differs in something that matters.
+    TextChanged {
+        /// What it moved; empty for a rewording.
+        signals: Vec<Signal>,
+    },
+    /// The format differs.
+    FormatChanged,
+    /// The pattern differs.
+    PatternChanged,
+    /// Undeclared members are refused now.
+    Closed,
+    /// Undeclared members are taken now.
+    Opened,
+    /// Alternatives came or went.
+    VariantsChanged {
+        /// How many are gone.
+        dropped: usize,
+        /// How many are new.
+        added: usize,
+    },
+    /// A keyword that only the engine can judge differs.
+    Combinator {
+        /// The keyword.
+        keyword: String,
+    },
+    /// `readOnly`, `writeOnly`, `deprecated` or `x-mcp-header` came or went.
+    MarkChanged {
+        /// The keyword.
+        mark: &'static str,
+    },
+    /// The schema said something before and says nothing now.
+    Blanked,
+}
+
+/// A mechanical conversion of one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// `x` becomes `[x]`.
+    Wrap,
+    /// `{k: x}` becomes `x`: the object had one member.
+    Unwrap,
+    /// Text that is a number becomes the number, or a number its text.
+    Reparse,
+    /// An explicit `null` is left out.
+    DropNull,
+}
+
+/// True where the value is one that an author writes for "nothing": false, 0, "", [], {}.
+pub fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    }
+}
+
+/// The kind of a value, for sentences.
+pub fn kind_name(value: &Value) -> &'static str {
+    kind_of(value)
+}

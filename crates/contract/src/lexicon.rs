@@ -1,4 +1,10 @@
-//! Words that matter: fields that select authority or target, and fields that guard.
+//! Words that matter: fields that select a target or an authority, fields that guard, fields
+//! that only dress the answer.
+//!
+//! A field is judged by the parts of its name (`accountIds` → `account`, `id`), never by one
+//! server's spelling. A project adds its own words; a project's word always wins.
+
+use serde::{Deserialize, Serialize};
 
 /// Words that a project adds to the built-in lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,4 +15,317 @@ pub struct Lexicon {
     pub guard: Vec<String>,
     /// Fields that look like one of these and are not.
     pub neutral: Vec<String>,
+}
+
+/// What a field does in a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Nothing the lexicon knows.
+    Plain,
+    /// Dresses the answer: `format`, `verbose`, `title`.
+    Presentation,
+    /// Walks or cuts a list: `limit`, `page`, `cursor`.
+    Paging,
+    /// Widens or changes the effect: `recursive`, `overwrite`, `delete_source`.
+    Effect,
+    /// Selects the object that is acted on: `repository`, `region`, `path`.
+    Target,
+    /// Free text that is run or fetched: `command`, `sql`, `url`.
+    FreeForm,
+    /// Selects who acts or what they may: `account`, `role`, `profile`.
+    Authority,
+    /// Stops a call unless it is set: `confirm`, `force`, `dry_run`, `reveal`, `sha`.
+    Guard,
+}
+
+/// Which kind of guard a guarding field is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuardKind {
+    /// A person's yes: `confirm`, `acknowledge`.
+    Confirm,
+    /// Overrides a check: `force`, `override`.
+    Force,
+    /// Does nothing for real: `dry_run`, `preview`.
+    DryRun,
+    /// Shows what is masked: `reveal`.
+    Reveal,
+    /// Refuses a stale write: `sha`, `etag`, `expected_version`.
+    Version,
+}
+
+const AUTHORITY: &[&str] = &[
+    "account", "profile", "credential", "credentials", "role", "permission", "permissions",
+    "privilege", "privileges", "scope", "scopes", "tenant", "principal", "identity", "impersonate",
+    "sudo", "admin", "token", "secret", "owner", "organization", "organisation", "org",
+    "subscription", "auth", "authorization", "visibility", "private", "public", "acl", "policy",
+    "trust", "sandbox",
+];
+
+const TARGET: &[&str] = &[
+    "environment", "env", "repository", "repo", "host", "hostname", "user", "username", "region",
+    "project", "target", "cluster", "namespace", "workspace", "database", "db", "bucket", "server",
+    "endpoint", "path", "paths", "file", "filename", "filepath", "directory", "dir", "folder",
+    "site", "zone", "branch", "connection", "device", "channel", "recipient", "recipients",
+    "email", "address", "destination", "domain", "service", "instance", "container", "pod", "node",
+    "queue", "table", "collection", "context", "group", "team", "page", "tab", "window", "session",
+    "datacenter", "location", "mount", "volume", "port", "app", "application", "package", "bundle",
+    "arn", "uid", "uuid", "store", "index", "board", "list", "issue", "ticket", "customer", "dest",
+    "source", "src", "to", "from", "member", "assignee", "resource", "object", "simulator",
+];
+
+const FREE_FORM: &[&str] = &[
+    "command", "cmd", "script", "code", "sql", "url", "urls", "uri", "uris", "href", "expression",
+    "eval", "shell", "webhook", "callback", "jq", "template", "exec", "function",
+];
+
+const EFFECT: &[&str] = &[
+    "delete", "overwrite", "recursive", "cascade", "purge", "prune", "destroy", "truncate",
+    "replace", "remove", "wipe", "allow", "disable", "skip", "ignore", "bypass", "save", "write",
+    "upload", "publish", "download", "install", "all", "external", "insecure", "unsafe", "symlink",
+    "symlinks", "follow", "archived", "hidden", "drop", "notify", "merge", "append",
+];
+
+const PAGING: &[&str] = &[
+    "limit", "cursor", "offset", "skip", "top", "count", "max", "size", "length", "per", "after",
+    "before", "head", "tail", "first", "last", "lines", "num", "pagination", "results",
+];
+
+const PRESENTATION: &[&str] = &[
+    "format", "verbose", "title", "label", "sort", "order", "timeout", "verbosity", "detail",
+    "details", "fields", "output", "pretty", "color", "colour", "theme", "locale", "language",
+    "lang", "timezone", "quality", "width", "height", "scale", "description", "comment", "note",
+    "message", "body", "text", "favicon", "images", "answer", "depth", "include",
+];
+
+const CONFIRM: &[&str] = &[
+    "confirm", "confirmed", "confirmation", "acknowledge", "acknowledged", "approve", "approved",
+    "approval", "consent",
+];
+const FORCE: &[&str] = &["force", "forced", "override"];
+const DRY_RUN: &[&str] = &["dryrun", "preview", "simulate", "simulation", "noop"];
+const REVEAL: &[&str] = &["reveal", "unmask", "plaintext", "decrypt", "decrypted", "unredacted"];
+const VERSION: &[&str] = &["sha", "etag", "ifmatch", "checksum"];
+
+/// Words that say what kind of handle an identifier is. A rename that swaps one for another is
+/// not a rename: an index is not an id.
+const HANDLE: &[&str] = &[
+    "id", "ids", "idx", "index", "name", "names", "number", "num", "no", "url", "uri", "path",
+    "key", "slug", "guid", "uuid", "uid", "arn", "email", "title", "label", "position", "ref",
+    "sha", "hash", "node", "login", "handle", "selector", "iid",
+];
+
+/// Splits a name into lower-case parts: `projectId`, `project-id` and `PROJECT_ID` alike.
+pub fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut current = String::new();
+    let characters: Vec<char> = name.chars().collect();
+    for (position, &character) in characters.iter().enumerate() {
+        if !character.is_alphanumeric() {
+            if !current.is_empty() {
+                words.push(std::mem::take(&mut current));
+            }
+            continue;
+        }
+        let after_lower = position > 0
+            && (characters[position - 1].is_lowercase() || characters[position - 1].is_numeric());
+        let ends_acronym = position > 0
+            && characters[position - 1].is_uppercase()
+            && characters.get(position + 1).is_some_and(|next| next.is_lowercase());
+        if character.is_uppercase() && (after_lower || ends_acronym) && !current.is_empty() {
+            words.push(std::mem::take(&mut current));
+        }
+        current.extend(character.to_lowercase());
+    }
+    if !current.is_empty() {
+        words.push(current);
+    }
+    words
+}
+
+/// A word without its plural ending, good enough to compare names.
+pub fn singular(word: &str) -> &str {
+    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") {
+        &word[..word.len() - 1]
+    } else {
+        word
+    }
+}
+
+fn holds(list: &[&str], parts: &[String]) -> bool {
+    parts.iter().any(|part| list.contains(&part.as_str()) || list.contains(&singular(part)))
+}
+
+impl Lexicon {
+    fn listed(list: &[String], field: &str, parts: &[String]) -> bool {
+        list.iter().any(|word| {
+            let wanted = words(word);
+            word == field
+                || (!wanted.is_empty()
+                    && parts.windows(wanted.len()).any(|window| window == wanted.as_slice()))
+        })
+    }
+
+    /// What the field does in a call, by the parts of its (last) name.
+    pub fn role(&self, field: &str) -> Role {
+        let name = field.rsplit('.').next().unwrap_or(field).trim_end_matches("[]");
+        let parts = words(name);
+        if Self::listed(&self.neutral, name, &parts) {
+            return Role::Plain;
+        }
+        if Self::listed(&self.guard, name, &parts) || guard_kind(name).is_some() {
+            return Role::Guard;
+        }
+        if Self::listed(&self.authority, name, &parts) {
+            return Role::Authority;
+        }
+        // A leading adjective of quantity makes a limit of anything: `max_file_size`.
+        if parts.first().is_some_and(|word| matches!(word.as_str(), "max" | "min" | "per" | "num"))
+        {
+            return Role::Paging;
+        }
+        let last = parts.last().map(String::as_str).unwrap_or_default();
+        if matches!(last, "limit" | "count" | "offset" | "cursor" | "size" | "format" | "lines") {
+            return if last == "format" { Role::Presentation } else { Role::Paging };
+        }
+        if holds(FREE_FORM, &parts) {
+            return Role::FreeForm;
+        }
+        if holds(AUTHORITY, &parts) {
+            return Role::Authority;
+        }
+        if parts.first().is_some_and(|word| EFFECT.contains(&word.as_str()))
+            && parts.len() > 1
+            && !matches!(parts[0].as_str(), "skip")
+        {
+            return Role::Effect;
+        }
+        if parts.len() == 1 && PAGING.contains(&last) {
+            return Role::Paging;
+        }
+        if holds(TARGET, &parts) {
+            return Role::Target;
+        }
+        if holds(EFFECT, &parts) {
+            return Role::Effect;
+        }
+        if parts.len() > 1 && last == "id" || last == "ids" {
+            return Role::Target;
+        }
+        if holds(PAGING, &parts) {
+            return Role::Paging;
+        }
+        if holds(PRESENTATION, &parts) {
+            return Role::Presentation;
+        }
+        Role::Plain
+    }
+
+    /// True where a guessed value would choose who acts, on what, or past which guard (D5).
+    pub fn never_guess(&self, field: &str) -> bool {
+        matches!(self.role(field), Role::Target | Role::Authority | Role::FreeForm | Role::Guard)
+    }
+}
+
+/// Which kind of guard, where the name alone says so.
+pub fn guard_kind(field: &str) -> Option<GuardKind> {
+    let name = field.rsplit('.').next().unwrap_or(field);
+    let parts = words(name);
+    let joined = parts.concat();
+    if holds(CONFIRM, &parts) || joined == "yes" || joined == "iunderstand" {
+        Some(GuardKind::Confirm)
+    } else if parts.len() <= 2 && holds(FORCE, &parts) {
+        Some(GuardKind::Force)
+    } else if holds(DRY_RUN, &parts)
+        || joined.contains("dryrun")
+        || joined.contains("whatif")
+        || joined.ends_with("only") && joined.starts_with("validate")
+    {
+        Some(GuardKind::DryRun)
+    } else if holds(REVEAL, &parts)
+        || joined.contains("showsecret")
+        || joined.contains("includesecret")
+        || joined.contains("showcredential")
+    {
+        Some(GuardKind::Reveal)
+    } else if parts.last().is_some_and(|word| VERSION.contains(&word.as_str()))
+        || joined.contains("ifmatch")
+        || joined.contains("expectedversion")
+        || joined.contains("lockversion")
+    {
+        Some(GuardKind::Version)
+    } else {
+        None
+    }
+}
+
+/// The handle words of a name: `pageIdx` → `idx`.
+pub fn handles(name: &str) -> Vec<String> {
+    words(name).into_iter().filter(|word| HANDLE.contains(&word.as_str())).collect()
+}
+
+/// True where the field's value names one thing in the world: ids, keys, names, urls.
+pub fn is_identifier(field: &str) -> bool {
+    let name = field.rsplit('.').next().unwrap_or(field);
+    let parts = words(name);
+    parts.last().is_some_and(|word| {
+        matches!(
+            word.as_str(),
+            "id" | "ids"
+                | "uid"
+                | "uuid"
+                | "guid"
+                | "key"
+                | "arn"
+                | "sha"
+                | "iid"
+                | "slug"
+                | "number"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_split_alike_in_every_style() {
+        for name in ["projectId", "project-id", "project_id", "ProjectID", "PROJECT_ID"] {
+            assert_eq!(words(name), ["project", "id"], "{name}");
+        }
+        assert_eq!(words("HTTPServerURL"), ["http", "server", "url"]);
+    }
+
+    #[test]
+    fn roles_come_from_word_parts() {
+        let lexicon = Lexicon::default();
+        for (field, role) in [
+            ("region", Role::Target),
+            ("accountIds", Role::Authority),
+            ("repo_name", Role::Target),
+            ("command", Role::FreeForm),
+            ("dry_run", Role::Guard),
+            ("confirmed", Role::Guard),
+            ("max_results", Role::Paging),
+            ("page_size", Role::Paging),
+            ("delete_source", Role::Effect),
+            ("sort_order", Role::Presentation),
+            ("colour", Role::Presentation),
+        ] {
+            assert_eq!(lexicon.role(field), role, "{field}");
+        }
+    }
+
+    #[test]
+    fn a_project_word_wins() {
+        let lexicon = Lexicon {
+            authority: vec!["warehouse".into()],
+            guard: vec!["two_man".into()],
+            neutral: vec!["region".into()],
+        };
+        assert_eq!(lexicon.role("warehouse_no"), Role::Authority);
+        assert_eq!(lexicon.role("two_man_rule"), Role::Guard);
+        assert_eq!(lexicon.role("region"), Role::Plain);
+    }
 }

@@ -8,8 +8,13 @@ pub mod diff;
 pub mod document;
 pub mod edit;
 pub mod lexicon;
+pub mod node;
+pub mod prose;
+pub mod rename;
 pub mod rules;
 pub mod verdict;
+pub mod view;
+pub mod walk;
 
 pub use change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Side, Subject, Witness};
 pub use diff::{Options, diff};

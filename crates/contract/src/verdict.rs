@@ -99,11 +99,8 @@ pub struct Axes {
 
 impl Axes {
     /// Nothing moved on any axis.
-    pub const SAME: Axes = Axes {
-        compat: Compat::Identical,
-        authority: Authority::Same,
-        meaning: Meaning::Same,
-    };
+    pub const SAME: Axes =
+        Axes { compat: Compat::Identical, authority: Authority::Same, meaning: Meaning::Same };
 
     /// The graver of the two on each axis.
     #[must_use]

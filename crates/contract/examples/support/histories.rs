@@ -37,18 +37,12 @@ pub fn histories(root: &Path) -> Result<Vec<History>> {
                 continue;
             };
             let Some((_, version)) = stem.split_once('-') else {
-                return Err(format!(
-                    "{}: expected NNN-<version>.tools.json",
-                    file.display()
-                ));
+                return Err(format!("{}: expected NNN-<version>.tools.json", file.display()));
             };
             snapshots.push((version.to_owned(), file));
         }
         if !snapshots.is_empty() {
-            found.push(History {
-                server: file_name(&entry),
-                snapshots,
-            });
+            found.push(History { server: file_name(&entry), snapshots });
         }
     }
     Ok(found)
@@ -69,11 +63,7 @@ pub fn read_tools(path: &Path, aliases: BTreeMap<String, String>) -> Result<Cont
             .and_then(Value::as_str)
             .ok_or_else(|| format!("{}: a tool has no name", path.display()))?;
         if seen.insert(name.to_owned()) {
-            tools.push(Tool {
-                name: name.to_owned(),
-                raw: raw.clone(),
-                ordinal: None,
-            });
+            tools.push(Tool { name: name.to_owned(), raw: raw.clone(), ordinal: None });
         }
     }
     Ok(Contract::Tools(ToolList {
@@ -111,18 +101,12 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths = Vec::new();
     for entry in entries {
-        paths.push(
-            entry
-                .map_err(|error| format!("{}: {error}", folder.display()))?
-                .path(),
-        );
+        paths.push(entry.map_err(|error| format!("{}: {error}", folder.display()))?.path());
     }
     paths.sort();
     Ok(paths)
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default()
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -77,15 +77,7 @@ pub(crate) const fn row(
     evidence: Evidence,
     summary: &'static str,
 ) -> Rule {
-    Rule {
-        code,
-        name,
-        area,
-        summary,
-        evidence,
-        since: "0.1.0",
-        status: Status::Stable,
-    }
+    Rule { code, name, area, summary, evidence, since: "0.1.0", status: Status::Stable }
 }
 
 /// Every rule, by code.

@@ -17,11 +17,7 @@ pub fn contract(name: &str, text: &str, yaml: bool) -> Contract {
     } else {
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
     };
-    let bundle = |root| Bundle {
-        name: name.to_owned(),
-        root,
-        ..Bundle::default()
-    };
+    let bundle = |root| Bundle { name: name.to_owned(), root, ..Bundle::default() };
     if value.get("openapi").is_some() {
         return Contract::Openapi(bundle(value));
     }
@@ -38,11 +34,7 @@ pub fn contract(name: &str, text: &str, yaml: bool) -> Contract {
             ordinal: None,
         })
         .collect();
-    Contract::Tools(ToolList {
-        name: name.to_owned(),
-        tools,
-        ..ToolList::default()
-    })
+    Contract::Tools(ToolList { name: name.to_owned(), tools, ..ToolList::default() })
 }
 
 /// `old` or `new` of a fixture folder, as JSON or YAML.
@@ -65,12 +57,8 @@ pub fn compare(place: &str, old: &Contract, new: &Contract, options: &Options) -
 
 /// The codes that a comparison reports.
 pub fn codes(found: &Diff) -> Vec<&'static str> {
-    let mut codes: Vec<_> = found
-        .entries
-        .iter()
-        .flat_map(|entry| &entry.changes)
-        .map(|change| change.rule)
-        .collect();
+    let mut codes: Vec<_> =
+        found.entries.iter().flat_map(|entry| &entry.changes).map(|change| change.rule).collect();
     codes.sort_unstable();
     codes.dedup();
     codes

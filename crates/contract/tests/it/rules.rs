@@ -24,25 +24,16 @@ impl Complaints {
 
 impl Drop for Complaints {
     fn drop(&mut self) {
-        assert!(
-            self.0.is_empty() || std::thread::panicking(),
-            "\n{}\n",
-            self.0.join("\n")
-        );
+        assert!(self.0.is_empty() || std::thread::panicking(), "\n{}\n", self.0.join("\n"));
     }
 }
 
 fn living() -> impl Iterator<Item = &'static Rule> {
-    rules::all()
-        .into_iter()
-        .filter(|rule| rule.status != Status::Removed)
+    rules::all().into_iter().filter(|rule| rule.status != Status::Removed)
 }
 
 fn folder(code: &str, which: &str) -> PathBuf {
-    pairs::repository()
-        .join("fixtures/rules")
-        .join(code)
-        .join(which)
+    pairs::repository().join("fixtures/rules").join(code).join(which)
 }
 
 /// Every pair folder below `fixtures/rules`, also of rules that no longer report.
@@ -59,9 +50,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut paths: Vec<_> = entries
-        .map(|entry| entry.expect("a readable folder").path())
-        .collect();
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.sort();
     paths
 }
@@ -81,29 +70,23 @@ fn codes_are_well_formed_and_unique() {
     let mut complaints = Complaints::default();
     let all = rules::all();
     for pair in all.windows(2) {
-        complaints.check(pair[0].code < pair[1].code, || {
-            format!("{} stands twice", pair[0].code)
-        });
+        complaints.check(pair[0].code < pair[1].code, || format!("{} stands twice", pair[0].code));
     }
     let mut names: Vec<_> = all.iter().map(|rule| rule.name).collect();
     names.sort_unstable();
     for pair in names.windows(2) {
-        complaints.check(pair[0] != pair[1], || {
-            format!("two rules are called {}", pair[0])
-        });
+        complaints.check(pair[0] != pair[1], || format!("two rules are called {}", pair[0]));
     }
     for rule in &all {
         let digits = rule.code.strip_prefix("SF").unwrap_or_default();
-        complaints.check(
-            digits.len() == 3 && digits.bytes().all(|byte| byte.is_ascii_digit()),
-            || format!("{}: a code is SF and three digits", rule.code),
-        );
-        complaints.check(
-            rule.name
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'-'),
-            || format!("{}: `{}` is not kebab-case", rule.code, rule.name),
-        );
+        complaints
+            .check(digits.len() == 3 && digits.bytes().all(|byte| byte.is_ascii_digit()), || {
+                format!("{}: a code is SF and three digits", rule.code)
+            });
+        complaints
+            .check(rule.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), || {
+                format!("{}: `{}` is not kebab-case", rule.code, rule.name)
+            });
     }
 }
 
@@ -132,10 +115,7 @@ fn near_misses_are_not_reported() {
         if folder.is_dir() {
             let found = pairs::codes(&run(&folder));
             complaints.check(!found.contains(&rule.code), || {
-                format!(
-                    "{} ({}) is reported for its near miss",
-                    rule.code, rule.name
-                )
+                format!("{} ({}) is reported for its near miss", rule.code, rule.name)
             });
         }
     }
@@ -167,9 +147,8 @@ fn a_contract_compared_with_itself_is_silent() {
             let side: Contract = pairs::side(&folder, name);
             let place = format!("{}/{name}", folder.display());
             let found = pairs::compare(&place, &side, &side, &Options::default());
-            complaints.check(found.entries.is_empty(), || {
-                format!("{place}\n{}", pairs::written(&found))
-            });
+            complaints
+                .check(found.entries.is_empty(), || format!("{place}\n{}", pairs::written(&found)));
         }
     }
 }
@@ -190,18 +169,13 @@ fn the_same_pair_gives_the_same_words() {
 fn the_example_of_every_page_reports_its_rule() {
     let mut complaints = Complaints::default();
     for rule in living() {
-        let path = pairs::repository()
-            .join("docs/rules")
-            .join(format!("{}.md", rule.code));
+        let path = pairs::repository().join("docs/rules").join(format!("{}.md", rule.code));
         let Ok(page) = fs::read_to_string(&path) else {
             // Whether each rule has its page is a house rule: `cargo xtask tidy`.
             continue;
         };
         let (Some(old), Some(new)) = (block(&page, "old"), block(&page, "new")) else {
-            complaints.0.push(format!(
-                "{}: no pair of blocks marked old and new",
-                path.display()
-            ));
+            complaints.0.push(format!("{}: no pair of blocks marked old and new", path.display()));
             continue;
         };
         let old = pairs::contract(&format!("{} old", rule.code), old.1, old.0 == "yaml");

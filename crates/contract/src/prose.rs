@@ -1,0 +1,465 @@
+//! Text as contract: which edits of a description only reword, and which move a duty, a number,
+//! a unit, a default, an effect or what the answer holds.
+//!
+//! No claim of understanding: the reader looks for a few kinds of words in the sentences that
+//! changed and shows the sentence. Whatever it does not recognise is wording.
+
+use crate::lexicon::singular;
+use std::collections::BTreeSet;
+
+/// One thing that a text edit moved.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Signal {
+    /// What kind of thing.
+    pub kind: SignalKind,
+    /// The old sentence, where one is gone or reworded.
+    pub before: String,
+    /// The new sentence, where one is new or reworded.
+    pub after: String,
+    /// The word or number that gave it away.
+    pub word: String,
+}
+
+/// The kinds of things that a text edit can move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SignalKind {
+    /// A duty is gone or softer: `must` became `should`, a guard is no longer asked for.
+    DutyRelaxed,
+    /// A duty is new or harder; a server that means it refuses by itself.
+    DutyTightened,
+    /// A stated limit is lower than before.
+    LimitLowered,
+    /// A stated limit is higher than before.
+    LimitRaised,
+    /// A stated default is another one.
+    DefaultMoved,
+    /// A unit of measure is another one.
+    UnitMoved,
+    /// The text names an effect that it did not name before.
+    EffectAppeared,
+    /// The answer holds less, or hides something.
+    AnswerReduced,
+    /// The reach is wider: all, every, any, across.
+    ScopeWidened,
+    /// A value that the text offered is no longer offered.
+    ChoiceDropped,
+}
+
+/// Compares two texts. Empty where the edit only rewords.
+pub fn compare(old: &str, new: &str) -> Vec<Signal> {
+    let old_sentences = sentences(old);
+    let new_sentences = sentences(new);
+    let old_keys: BTreeSet<String> = old_sentences.iter().map(|s| key(s)).collect();
+    let new_keys: BTreeSet<String> = new_sentences.iter().map(|s| key(s)).collect();
+    let gone: Vec<&String> = old_sentences.iter().filter(|s| !new_keys.contains(&key(s))).collect();
+    let come: Vec<&String> = new_sentences.iter().filter(|s| !old_keys.contains(&key(s))).collect();
+    if gone.is_empty() && come.is_empty() {
+        return Vec::new();
+    }
+    let old_words = stems(old);
+    let new_words = stems(new);
+    let mut signals = Vec::new();
+    let mut paired: BTreeSet<usize> = BTreeSet::new();
+    for old_sentence in &gone {
+        let twin = come
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !paired.contains(index))
+            .map(|(index, sentence)| (likeness(old_sentence, sentence), index))
+            .filter(|(score, _)| *score >= LIKE)
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        match twin {
+            Some((_, index)) => {
+                paired.insert(index);
+                reworded(old_sentence, come[index], &mut signals);
+            }
+            None => dropped(old_sentence, &new_words, &mut signals),
+        }
+    }
+    for sentence in &come {
+        appeared(sentence, &old_words, &mut signals);
+    }
+    signals.sort();
+    signals.dedup_by(|a, b| a.kind == b.kind && a.word == b.word);
+    signals
+}
+
+/// Two sentences are about the same thing from this share of common words on; below it, pairing
+/// unrelated sentences invents number and unit changes.
+const LIKE: f64 = 0.34;
+
+/// Splits a text into sentences, list items and clauses; code blocks and examples are left out,
+/// since they show a use and promise nothing.
+pub fn sentences(text: &str) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut in_code = false;
+    for paragraph in paragraphs(text) {
+        if paragraph.trim_start().starts_with("```") {
+            in_code = !in_code;
+            continue;
+        }
+        if in_code {
+            continue;
+        }
+        let mut current = String::new();
+        let characters: Vec<char> = paragraph.chars().collect();
+        for (position, &character) in characters.iter().enumerate() {
+            current.push(character);
+            let ends = matches!(character, '.' | '!' | '?' | ';')
+                && characters.get(position + 1).is_none_or(|next| next.is_whitespace())
+                && !current.trim_end().ends_with("e.g.")
+                && !current.trim_end().ends_with("i.e.");
+            if ends {
+                push_sentence(&mut sentences, &current);
+                current.clear();
+            }
+        }
+        push_sentence(&mut sentences, &current);
+    }
+    sentences
+}
+
+fn push_sentence(sentences: &mut Vec<String>, raw: &str) {
+    let sentence = raw.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lower = sentence.to_lowercase();
+    let is_example = lower.starts_with("example") || lower.starts_with("- example");
+    if sentence.chars().any(char::is_alphanumeric) && !is_example {
+        sentences.push(sentence);
+    }
+}
+
+/// Joins lines that a formatter wrapped; blank lines, bullets and `name:` lines begin anew.
+fn paragraphs(text: &str) -> Vec<String> {
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        let begins = trimmed.is_empty()
+            || trimmed.starts_with(['-', '*', '#', '|', '•'])
+            || trimmed.starts_with("```")
+            || trimmed.split_once(':').is_some_and(|(head, _)| {
+                !head.is_empty() && head.len() < 40 && !head.trim().contains(' ')
+            });
+        if begins || !open {
+            paragraphs.push(trimmed.to_string());
+        } else if let Some(last) = paragraphs.last_mut() {
+            last.push(' ');
+            last.push_str(trimmed);
+        }
+        open = !trimmed.is_empty() && !trimmed.starts_with("```");
+    }
+    paragraphs
+}
+
+/// A sentence without case, punctuation, host-specific paths and spacing.
+fn key(sentence: &str) -> String {
+    tokens(sentence).join(" ")
+}
+
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for raw in text.split_whitespace() {
+        let trimmed = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
+        if trimmed.starts_with('/') && trimmed.matches('/').count() > 1 {
+            tokens.push("<path>".to_string());
+            continue;
+        }
+        if trimmed.starts_with("http://") || trimmed.starts_with("https://") {
+            tokens.push("<url>".to_string());
+            continue;
+        }
+        let mut current = String::new();
+        for character in trimmed.chars() {
+            if character.is_alphanumeric() || character == '\'' {
+                current.extend(character.to_lowercase());
+            } else if !current.is_empty() {
+                tokens.push(std::mem::take(&mut current));
+            }
+        }
+        if !current.is_empty() {
+            tokens.push(current);
+        }
+    }
+    tokens
+}
+
+/// The word without the endings that grammar adds.
+fn stem(word: &str) -> String {
+    let word = singular(word);
+    for ending in ["ing", "ed", "es", "e"] {
+        if let Some(root) = word.strip_suffix(ending)
+            && root.len() >= 4
+        {
+            return root.to_string();
+        }
+    }
+    word.to_string()
+}
+
+fn stems(text: &str) -> BTreeSet<String> {
+    tokens(text).iter().map(|word| stem(word)).collect()
+}
+
+fn likeness(a: &str, b: &str) -> f64 {
+    let (a, b) = (stems(a), stems(b));
+    let common = a.intersection(&b).count() as f64;
+    let all = a.union(&b).count() as f64;
+    if all == 0.0 { 0.0 } else { common / all }
+}
+
+/// How alike two texts are, 0 to 1, by common words.
+pub fn similarity(a: &str, b: &str) -> f64 {
+    if key(a) == key(b) { 1.0 } else { likeness(a, b) }
+}
+
+/// True where two texts differ in case, spacing, punctuation and host paths at most.
+pub fn same_text(a: &str, b: &str) -> bool {
+    let join = |text: &str| sentences(text).iter().map(|s| key(s)).collect::<Vec<_>>().join(" ");
+    join(a) == join(b)
+}
+
+const HARD: &[&str] = &["must", "required", "mandatory", "never", "shall", "require", "requires"];
+const SOFT: &[&str] = &["should", "may", "can", "could", "optional", "optionally", "recommended"];
+
+/// Roots of effects that a reader would want to be asked about.
+const EFFECTS: &[&str] = &[
+    "delet", "remov", "overwrit", "destroy", "purg", "eras", "wip", "permanently", "irreversibl",
+    "persist", "disk", "upload", "publish", "unsafe", "rce", "arbitrary", "install", "terminat",
+    "rewrit", "revok", "uninstall", "truncat", "charg", "bill", "email", "broadcast", "redirect",
+    "external", "unrestrict",
+];
+
+/// Roots of words that take something out of an answer.
+const REDUCED: &[&str] =
+    &["redact", "mask", "hidden", "omitt", "obfuscat", "strip", "withheld", "truncat", "anonymiz"];
+
+const WIDE: &[&str] = &["all", "every", "any", "entire", "whole", "across", "everything", "anyone"];
+
+const UNITS: &[(&str, &[&str])] = &[
+    ("money", &["dollar", "cent", "euro", "usd", "eur", "gbp", "yen", "jpy", "pound", "penny"]),
+    (
+        "time",
+        &[
+            "millisecond", "ms", "second", "minute", "hour", "day", "week", "month", "year",
+            "microsecond", "nanosecond", "sec", "min",
+        ],
+    ),
+    ("size", &["byte", "kb", "kib", "mb", "mib", "gb", "gib", "kilobyte", "megabyte", "gigabyte"]),
+    ("zone", &["utc", "gmt"]),
+    ("share", &["percent", "percentage", "ratio", "fraction"]),
+    ("length", &["character", "token", "word", "line", "pixel"]),
+    ("distance", &["meter", "metre", "kilometer", "kilometre", "mile", "feet", "inch", "km"]),
+    ("temperature", &["celsius", "fahrenheit", "kelvin"]),
+];
+
+const NEGATIONS: &[&str] =
+    &["not", "never", "no", "without", "cannot", "don't", "doesn't", "won't", "avoid", "instead"];
+
+fn signal(kind: SignalKind, before: &str, after: &str, word: &str) -> Signal {
+    Signal { kind, before: before.into(), after: after.into(), word: word.into() }
+}
+
+/// A sentence that has a twin on the other side.
+fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
+    let (old, new) = (tokens(before), tokens(after));
+    let hard = |tokens: &[String]| tokens.iter().find(|t| HARD.contains(&t.as_str())).cloned();
+    let soft = |tokens: &[String]| tokens.iter().find(|t| SOFT.contains(&t.as_str())).cloned();
+    match (hard(&old), hard(&new)) {
+        (Some(word), None) if soft(&new).is_some() || !soft(&old).is_some() => {
+            signals.push(signal(SignalKind::DutyRelaxed, before, after, &word));
+        }
+        (None, Some(word)) => {
+            signals.push(signal(SignalKind::DutyTightened, before, after, &word));
+        }
+        _ => {}
+    }
+    if let (Some(old_default), Some(new_default)) = (stated_default(before), stated_default(after))
+        && old_default != new_default
+    {
+        signals.push(signal(SignalKind::DefaultMoved, before, after, &new_default));
+    }
+    if let (Some(old_limit), Some(new_limit)) = (stated_limit(before), stated_limit(after)) {
+        if new_limit < old_limit {
+            let word = new_limit.to_string();
+            signals.push(signal(SignalKind::LimitLowered, before, after, &word));
+        } else if new_limit > old_limit {
+            let word = new_limit.to_string();
+            signals.push(signal(SignalKind::LimitRaised, before, after, &word));
+        }
+    }
+    for (_, family) in UNITS {
+        let units = |tokens: &[String]| -> BTreeSet<String> {
+            tokens
+                .iter()
+                .map(|t| singular(t).to_string())
+                .filter(|t| family.contains(&t.as_str()))
+                .collect()
+        };
+        let (was, is) = (units(&old), units(&new));
+        if !was.is_empty() && !is.is_empty() && was.is_disjoint(&is) {
+            let word = is.iter().next().cloned().unwrap_or_default();
+            signals.push(signal(SignalKind::UnitMoved, before, after, &word));
+        }
+    }
+    let (was, is) = (choices(before), choices(after));
+    if was.len() >= 2 && !is.is_empty() {
+        for choice in was.difference(&is) {
+            let kept = was.intersection(&is).count();
+            if kept * 2 >= was.len() && !new.contains(choice) {
+                signals.push(signal(SignalKind::ChoiceDropped, before, after, choice));
+            }
+        }
+    }
+    let scope = |tokens: &[String]| -> BTreeSet<String> {
+        tokens.iter().filter(|t| WIDE.contains(&t.as_str())).cloned().collect()
+    };
+    let narrow = old.iter().any(|word| word == "only");
+    if narrow
+        && !new.iter().any(|word| word == "only")
+        && let Some(word) = scope(&new).difference(&scope(&old)).next()
+    {
+        signals.push(signal(SignalKind::ScopeWidened, before, after, word));
+    }
+}
+
+/// A sentence that is gone without a twin.
+fn dropped(before: &str, new_words: &BTreeSet<String>, signals: &mut Vec<Signal>) {
+    let old = tokens(before);
+    let duty = old.iter().any(|t| t == "must" || t == "never");
+    // The duty is gone only if what it was about is still there to be done without it.
+    let about = old.iter().filter(|t| t.len() > 3 && new_words.contains(&stem(t))).count();
+    let told_elsewhere = new_words.contains("must") || new_words.contains("requir");
+    if duty && about >= 3 && !told_elsewhere {
+        signals.push(signal(SignalKind::DutyRelaxed, before, "", "must"));
+    }
+}
+
+/// A sentence that is new, with or without a twin.
+fn appeared(after: &str, old_words: &BTreeSet<String>, signals: &mut Vec<Signal>) {
+    let new = tokens(after);
+    let negated = |position: usize| {
+        new[position.saturating_sub(4)..position].iter().any(|t| NEGATIONS.contains(&t.as_str()))
+    };
+    // A sentence that points at another tool or tells when not to use this one is advice.
+    let advice = new.first().is_some_and(|first| {
+        matches!(first.as_str(), "use" | "prefer" | "see" | "note" | "tip" | "avoid" | "for" | "if")
+    }) && !new.iter().any(|t| t == "removed" || t == "deleted" || t == "overwritten");
+    for (position, word) in new.iter().enumerate() {
+        let root = stem(word);
+        let named = EFFECTS.iter().find(|effect| root.starts_with(**effect) || *word == **effect);
+        if let Some(effect) = named
+            && !advice
+            && !negated(position)
+            && !old_words.iter().any(|old| old.starts_with(effect))
+        {
+            signals.push(signal(SignalKind::EffectAppeared, "", after, word));
+        }
+        let reduced = REDUCED.iter().find(|root_of| root.starts_with(**root_of));
+        if let Some(root_of) = reduced
+            && !negated(position)
+            && !old_words.iter().any(|old| old.starts_with(root_of))
+        {
+            signals.push(signal(SignalKind::AnswerReduced, "", after, word));
+        }
+    }
+    let text = new.join(" ");
+    for phrase in ["never returned", "no longer return", "no longer include", "not returned"] {
+        if text.contains(phrase) {
+            signals.push(signal(SignalKind::AnswerReduced, "", after, phrase));
+        }
+    }
+}
+
+/// The default that a sentence states: `(default: 30)`, `defaults to us-east-1`.
+pub fn stated_default(sentence: &str) -> Option<String> {
+    let lower = sentence.to_lowercase();
+    let start = lower.find("default")?;
+    let rest: Vec<String> = lower[start..]
+        .split(|c: char| c.is_whitespace() || c == ',' || c == ';' || c == ')')
+        .map(|t| t.trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').to_string())
+        .filter(|t| !t.is_empty())
+        .collect();
+    rest.into_iter()
+        .skip(1)
+        .find(|t| !matches!(t.as_str(), "to" | "is" | "value" | "the" | "a" | "an" | "of" | "as"))
+}
+
+/// The upper limit that a sentence states: `max 100`, `up to 50`, `at most 20`.
+pub fn stated_limit(sentence: &str) -> Option<u64> {
+    let tokens = tokens(sentence);
+    for (position, word) in tokens.iter().enumerate() {
+        let announces = matches!(word.as_str(), "max" | "maximum" | "most" | "limited")
+            || word == "to" && position > 0 && tokens[position - 1] == "up";
+        if announces {
+            let number = tokens.iter().skip(position + 1).take(3).find_map(|t| t.parse().ok());
+            if number.is_some() {
+                return number;
+            }
+        }
+    }
+    None
+}
+
+/// The values that a sentence offers: `list, get, or delete`, `one of 'a' | 'b'`.
+fn choices(sentence: &str) -> BTreeSet<String> {
+    let body = sentence.rsplit_once(':').map_or(sentence, |(_, body)| body);
+    let parts: Vec<String> = body
+        .replace(" or ", ",")
+        .replace(" and ", ",")
+        .replace(['|', '/'], ",")
+        .split(',')
+        .map(|part| {
+            part.trim().trim_matches(|c: char| !c.is_alphanumeric() && c != '_').to_lowercase()
+        })
+        .filter(|part| !part.is_empty())
+        .collect();
+    let single = parts.iter().filter(|part| !part.contains(' ')).count();
+    if parts.len() >= 2 && single * 10 >= parts.len() * 8 {
+        parts.into_iter().filter(|part| !part.contains(' ')).collect()
+    } else {
+        BTreeSet::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(old: &str, new: &str) -> Vec<SignalKind> {
+        compare(old, new).into_iter().map(|signal| signal.kind).collect()
+    }
+
+    #[test]
+    fn rewording_is_no_signal() {
+        for (old, new) in [
+            ("Install a chart", "Install (deploy) a chart to create a release"),
+            ("Gets all alarms.", "Gets all Alarms."),
+            ("The directory is /srv/data", "The directory is /home/me/data"),
+            ("List projects for a user or org", "List projects for a user or organization"),
+        ] {
+            assert_eq!(kinds(old, new), [], "{old} -> {new}");
+        }
+    }
+
+    #[test]
+    fn duties_numbers_units_defaults_effects_and_answers_are_signals() {
+        use SignalKind::*;
+        for (old, new, kind) in [
+            ("You must give the version.", "You should give the version.", DutyRelaxed),
+            ("You should give the version.", "You must give the version.", DutyTightened),
+            ("Results per page (max 100)", "Results per page (max 50)", LimitLowered),
+            ("Budget in whole US dollars", "Budget in US cents", UnitMoved),
+            ("Region. Defaults to us-east-1.", "Region. Defaults to eu-west-1.", DefaultMoved),
+            ("Saves the record.", "Saves the record. Fields left out are removed.", EffectAppeared),
+            ("Shows the key.", "Shows the key. Secrets are masked.", AnswerReduced),
+            ("Action: list, get, or delete", "Action: get or delete", ChoiceDropped),
+            (
+                "Returns only projects the caller may modify.",
+                "Returns all projects the caller may view.",
+                ScopeWidened,
+            ),
+        ] {
+            assert!(kinds(old, new).contains(&kind), "{old} -> {new}: {:?}", kinds(old, new));
+        }
+    }
+}

@@ -1,0 +1,603 @@
+//! The walk: two schemas in step, one edit for each thing that moved.
+
+use crate::edit::{Conversion, Edit, What};
+use crate::prose;
+use crate::rename;
+use crate::view::{Kinds, Node, Rest, View, same_value};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// How deep members and items are walked. Deeper schemas are still compared by the engine.
+const MAX_DEPTH: usize = 40;
+/// How many edits one pair of schemas may report; beyond it the pair is a rewrite, not an edit.
+pub const MAX_EDITS: usize = 2_000;
+
+/// Walks two schemas once and returns what moved, in document order.
+pub fn walk(old: &Node<'_>, new: &Node<'_>) -> Vec<Edit> {
+    let mut walker = Walker { edits: Vec::new(), seen: BTreeSet::new() };
+    walker.pair(old, new, Step { field: String::new(), was: true, is: true, depth: 0 });
+    walker.edits
+}
+
+struct Walker {
+    edits: Vec<Edit>,
+    /// Pairs of declarations already walked: recursion ends here, and shared ones report once.
+    seen: BTreeSet<(String, String)>,
+}
+
+/// Where the walk stands.
+#[derive(Clone)]
+struct Step {
+    field: String,
+    was: bool,
+    is: bool,
+    depth: usize,
+}
+
+impl Step {
+    fn down(&self, suffix: &str) -> Step {
+        let field = if suffix == "[]" || self.field.is_empty() {
+            format!("{}{suffix}", self.field)
+        } else {
+            format!("{}.{suffix}", self.field)
+        };
+        Step { field, was: self.was, is: self.is, depth: self.depth + 1 }
+    }
+}
+
+/// The declaration behind a chain of `$ref`s.
+fn declaration<'a>(node: &Node<'a>) -> Node<'a> {
+    let mut node = node.clone();
+    for _ in 0..MAX_DEPTH {
+        let bare = node.value.as_object().is_some_and(|schema| {
+            schema.keys().all(|key| key == "$ref" || key == "description" || key == "title")
+        });
+        match node.follow() {
+            Some(target) if bare => node = target,
+            _ => break,
+        }
+    }
+    node
+}
+
+impl Walker {
+    fn push(
+        &mut self,
+        what: What,
+        nodes: (Option<&Node<'_>>, Option<&Node<'_>>),
+        values: (Option<Value>, Option<Value>),
+        step: &Step,
+    ) {
+        if self.edits.len() >= MAX_EDITS {
+            return;
+        }
+        let place = nodes.1.or(nodes.0).map(Node::place).unwrap_or_default();
+        self.edits.push(Edit {
+            what,
+            place,
+            at: (nodes.0.map(|n| n.pointer.clone()), nodes.1.map(|n| n.pointer.clone())),
+            field: step.field.clone(),
+            before: values.0,
+            after: values.1,
+            was_required: step.was,
+            is_required: step.is,
+        });
+    }
+
+    fn pair(&mut self, old: &Node<'_>, new: &Node<'_>, step: Step) {
+        let (old, new) = (declaration(old), declaration(new));
+        if step.depth > MAX_DEPTH || !self.seen.insert((old.place(), new.place())) {
+            return;
+        }
+        // Equal documents below equal references cannot differ; only a shallow test is cheap.
+        if old.value == new.value && old.value.get("$ref").is_none() && !holds_reference(old.value)
+        {
+            return;
+        }
+        let (was, is) = (View::of(&old), View::of(&new));
+        let both = (Some(&old), Some(&new));
+        if says_something(&was) && !says_something(&is) && step.field.is_empty() {
+            let values = (Some(old.value.clone()), Some(new.value.clone()));
+            self.push(What::Blanked, both, values, &step);
+            return;
+        }
+        self.text(&old, &new, &was, &is, &step);
+        self.kinds(&old, &new, &was, &is, &step);
+        self.values(both, &was, &is, &step);
+        self.bounds(both, &was, &is, &step);
+        self.default(both, &was, &is, &step);
+        self.marks(both, &was, &is, &step);
+        self.members(&old, &new, &was, &is, &step);
+        self.items(&was, &is, &step);
+        self.variants(&old, &new, &was, &is, &step);
+        self.combinators(both, &was, &is, &step);
+    }
+
+    fn text(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
+        let (before, after) = (was.description.unwrap_or(""), is.description.unwrap_or(""));
+        if before != after {
+            let signals = prose::compare(before, after);
+            let values = (was.description.map(Value::from), is.description.map(Value::from));
+            self.push(What::TextChanged { signals }, (Some(old), Some(new)), values, step);
+        }
+    }
+
+    fn kinds(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
+        let (Some(before), Some(after)) = (was.all_kinds(), is.all_kinds()) else {
+            let (before, after) = (was.all_kinds(), is.all_kinds());
+            if before.is_some() != after.is_some() && says_something(was) && says_something(is) {
+                let (dropped, added) = match (&before, &after) {
+                    (None, Some(_)) => (Kinds::from(["other"]), Kinds::new()),
+                    _ => (Kinds::new(), Kinds::from(["other"])),
+                };
+                // A schema that lists object keywords without `type` means objects to everyone.
+                if !(was.describes_object && is.describes_object) {
+                    let what = What::KindChanged { dropped, added, conversion: None };
+                    let values = (kinds_value(before.as_ref()), kinds_value(after.as_ref()));
+                    self.push(what, (Some(old), Some(new)), values, step);
+                }
+            }
+            return;
+        };
+        // Listed values that changed tell more than the kinds they happen to have.
+        if was.values.is_some() && is.values.is_some() {
+            return;
+        }
+        let number = |kinds: &Kinds| kinds.contains("number");
+        let dropped: Kinds = before
+            .iter()
+            .filter(|k| !after.contains(**k) && !(**k == "integer" && number(&after)))
+            .copied()
+            .collect();
+        let added: Kinds = after
+            .iter()
+            .filter(|k| !before.contains(**k) && !(**k == "integer" && number(&before)))
+            .copied()
+            .collect();
+        // number → integer loses the fractions, integer → number gains them.
+        let (mut dropped, mut added) = (dropped, added);
+        if number(&before) && after.contains("integer") && !number(&after) {
+            dropped = Kinds::from(["number"]);
+            added.remove("integer");
+        }
+        if number(&after) && before.contains("integer") && !number(&before) {
+            added.insert("number");
+        }
+        if is.values.is_some() && dropped.is_empty() || was.values.is_some() && added.is_empty() {
+            return;
+        }
+        if dropped.is_empty() && added.is_empty() {
+            return;
+        }
+        let conversion = conversion(was, is, &dropped, &added);
+        let values = (kinds_value(Some(&before)), kinds_value(Some(&after)));
+        self.push(
+            What::KindChanged { dropped, added, conversion },
+            (Some(old), Some(new)),
+            values,
+            step,
+        );
+    }
+
+    fn values(
+        &mut self,
+        nodes: (Option<&Node<'_>>, Option<&Node<'_>>),
+        was: &View,
+        is: &View,
+        step: &Step,
+    ) {
+        if was.values.is_none() && is.values.is_none() {
+            return;
+        }
+        let empty = Vec::new();
+        let (before, after) =
+            (was.values.as_ref().unwrap_or(&empty), is.values.as_ref().unwrap_or(&empty));
+        let without = |a: &[Value], b: &[Value]| -> Vec<Value> {
+            a.iter().filter(|v| !b.iter().any(|w| same_value(v, w))).cloned().collect()
+        };
+        let (dropped, added) = (without(before, after), without(after, before));
+        if dropped.is_empty() && added.is_empty() {
+            return;
+        }
+        let introduced = was.values.is_none();
+        let lifted = is.values.is_none();
+        let recased = if introduced || lifted { Vec::new() } else { recased(&dropped, &added) };
+        self.push(
+            What::ValuesChanged { dropped, added, introduced, lifted, recased },
+            nodes,
+            (was.values.clone().map(Value::Array), is.values.clone().map(Value::Array)),
+            step,
+        );
+    }
+
+    fn bounds(
+        &mut self,
+        nodes: (Option<&Node<'_>>, Option<&Node<'_>>),
+        was: &View,
+        is: &View,
+        step: &Step,
+    ) {
+        let keywords: BTreeSet<&'static str> =
+            was.bounds.keys().chain(is.bounds.keys()).copied().collect();
+        for keyword in keywords {
+            let (before, after) = (was.bounds.get(keyword), is.bounds.get(keyword));
+            let same = match (before, after) {
+                (Some(a), Some(b)) => same_value(a, b),
+                (None, None) => true,
+                _ => false,
+            };
+            if !same {
+                let tighter = is_tighter(keyword, before, after);
+                let values = (before.cloned(), after.cloned());
+                self.push(What::BoundChanged { keyword, tighter }, nodes, values, step);
+            }
+        }
+    }
+
+    fn default(
+        &mut self,
+        nodes: (Option<&Node<'_>>, Option<&Node<'_>>),
+        was: &View,
+        is: &View,
+        step: &Step,
+    ) {
+        let same = match (was.default, is.default) {
+            (Some(a), Some(b)) => same_value(a, b),
+            (None, None) => true,
+            // An omitted optional value and a null default say the same.
+            (Some(only), None) | (None, Some(only)) => only.is_null(),
+        };
+        if !same {
+            let values = (was.default.cloned(), is.default.cloned());
+            self.push(What::DefaultChanged, nodes, values, step);
+        }
+    }
+
+    fn marks(
+        &mut self,
+        nodes: (Option<&Node<'_>>, Option<&Node<'_>>),
+        was: &View,
+        is: &View,
+        step: &Step,
+    ) {
+        let marks: BTreeSet<&'static str> =
+            was.marks.keys().chain(is.marks.keys()).copied().collect();
+        for mark in marks {
+            let (before, after) = (was.marks.get(mark), is.marks.get(mark));
+            if before != after {
+                let what = match mark {
+                    "format" => What::FormatChanged,
+                    "pattern" => What::PatternChanged,
+                    _ => What::MarkChanged { mark },
+                };
+                let copy = |v: Option<&&Value>| v.map(|v| (*v).clone());
+                self.push(what, nodes, (copy(before), copy(after)), step);
+            }
+        }
+    }
+
+    fn members(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
+        let objects = |view: &View| view.describes_object;
+        if !objects(was) && !objects(is) && was.required == is.required {
+            return;
+        }
+        let gone: Vec<(&String, &Node<'_>)> = was
+            .members
+            .iter()
+            .filter(|(name, _)| is.member(name).is_none())
+            .map(|(name, node)| (name, node))
+            .collect();
+        let come: Vec<(&String, &Node<'_>)> = is
+            .members
+            .iter()
+            .filter(|(name, _)| was.member(name).is_none())
+            .map(|(name, node)| (name, node))
+            .collect();
+        let ignored = is.is_open();
+        let renames = rename::fields(&gone, &come, was, is);
+        for (from, to, likeness) in &renames {
+            let (Some(from_node), Some(to_node)) = (was.member(from), is.member(to)) else {
+                continue;
+            };
+            let inner = Step {
+                was: step.was && was.required.contains(from),
+                is: step.is && is.required.contains(to),
+                ..step.down(from)
+            };
+            let what = What::FieldRenamed {
+                from: from.clone(),
+                to: to.clone(),
+                likeness: likeness.clone(),
+                ignored,
+            };
+            let values = (Some(Value::from(from.as_str())), Some(Value::from(to.as_str())));
+            self.push(what, (Some(from_node), Some(to_node)), values, &inner);
+            self.pair(from_node, to_node, inner);
+        }
+        for (name, node) in &gone {
+            if renames.iter().any(|(from, _, _)| from == *name) {
+                continue;
+            }
+            let required = was.required.contains(*name);
+            let inner = Step { was: step.was && required, is: false, ..step.down(name) };
+            let what = What::FieldRemoved { required, ignored };
+            self.push(what, (Some(node), None), (Some(node.value.clone()), None), &inner);
+        }
+        for (name, node) in &come {
+            if renames.iter().any(|(_, to, _)| to == *name) {
+                continue;
+            }
+            let view = View::of(node);
+            let required = is.required.contains(*name);
+            let inner = Step { was: false, is: step.is && required, ..step.down(name) };
+            let what = What::FieldAdded {
+                required,
+                default: view.default.cloned(),
+                text: view.description.unwrap_or("").to_string(),
+            };
+            self.push(what, (None, Some(node)), (None, Some(node.value.clone())), &inner);
+        }
+        for (name, old_member) in &was.members {
+            let Some(new_member) = is.member(name) else {
+                continue;
+            };
+            let (before, after) = (was.required.contains(name), is.required.contains(name));
+            let inner = Step { was: step.was && before, is: step.is && after, ..step.down(name) };
+            if before != after {
+                let (old_view, new_view) = (View::of(old_member), View::of(new_member));
+                let default_kept = match (old_view.default, new_view.default) {
+                    (Some(a), Some(b)) => same_value(a, b),
+                    _ => false,
+                };
+                let what = if after {
+                    What::BecameRequired { default: new_view.default.cloned(), default_kept }
+                } else {
+                    What::BecameOptional
+                };
+                let values = (Some(Value::Bool(before)), Some(Value::Bool(after)));
+                self.push(what, (Some(old_member), Some(new_member)), values, &inner);
+            }
+            self.pair(old_member, new_member, inner);
+        }
+        self.rest(old, new, was, is, step);
+    }
+
+    fn rest(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
+        let nodes = (Some(old), Some(new));
+        let values = (
+            old.value.get("additionalProperties").cloned(),
+            new.value.get("additionalProperties").cloned(),
+        );
+        match (&was.rest, &is.rest) {
+            (Rest::Schema(before), Rest::Schema(after)) => {
+                self.pair(before, after, step.down("*"));
+            }
+            (Rest::Closed, Rest::Closed) | (Rest::Open, Rest::Open) => {}
+            (Rest::Open, _) => self.push(What::Closed, nodes, values, step),
+            (_, Rest::Open) => self.push(What::Opened, nodes, values, step),
+            (Rest::Closed, Rest::Schema(_)) => self.push(What::Opened, nodes, values, step),
+            (Rest::Schema(_), Rest::Closed) => self.push(What::Closed, nodes, values, step),
+        }
+        for (pattern, before) in &was.patterns {
+            if let Some((_, after)) = is.patterns.iter().find(|(known, _)| known == pattern) {
+                self.pair(before, after, step.down("*"));
+            }
+        }
+        let names =
+            |view: &View| view.patterns.iter().map(|(p, _)| p.clone()).collect::<BTreeSet<_>>();
+        if names(was) != names(is) {
+            let what = What::Combinator { keyword: "patternProperties".into() };
+            self.push(what, nodes, (None, None), step);
+        }
+        // Names in `required` that are no declared member only matter to the engine.
+        let undeclared = |view: &View| -> BTreeSet<String> {
+            view.required.iter().filter(|name| view.member(name).is_none()).cloned().collect()
+        };
+        if undeclared(was) != undeclared(is) {
+            let what = What::Combinator { keyword: "required".into() };
+            self.push(what, nodes, (None, None), step);
+        }
+    }
+
+    fn items(&mut self, was: &View, is: &View, step: &Step) {
+        for (before, after) in was.prefix.iter().zip(&is.prefix) {
+            self.pair(before, after, step.down("[]"));
+        }
+        if let (Some(before), Some(after)) = (&was.items, &is.items) {
+            self.pair(before, after, step.down("[]"));
+        }
+    }
+
+    fn variants(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
+        if was.variants.is_empty() && is.variants.is_empty() {
+            return;
+        }
+        let own = |node: &Node<'_>, view: &View| -> Vec<(String, Value)> {
+            if view.variants.is_empty() {
+                vec![(node.pointer.clone(), node.value.clone())]
+            } else {
+                view.variants.iter().map(|n| (n.pointer.clone(), n.value.clone())).collect()
+            }
+        };
+        let (before, after) = (own(old, was), own(new, is));
+        let mut left: Vec<usize> = (0..before.len()).collect();
+        let mut right: Vec<usize> = (0..after.len()).collect();
+        left.retain(|&l| {
+            let twin = right.iter().position(|&r| before[l].1 == after[r].1);
+            if let Some(position) = twin {
+                right.remove(position);
+            }
+            twin.is_none()
+        });
+        if !was.variants.is_empty() && !is.variants.is_empty() {
+            // Alternatives of one kind on both sides, or at one index with one tag, are one pair.
+            let pairs: Vec<(usize, usize)> = left
+                .iter()
+                .filter_map(|&l| {
+                    let kinds = View::of(&was.variants[l]).all_kinds();
+                    let alike: Vec<usize> = right
+                        .iter()
+                        .copied()
+                        .filter(|&r| View::of(&is.variants[r]).all_kinds() == kinds)
+                        .collect();
+                    let of_kind =
+                        left.iter().filter(|&&o| View::of(&was.variants[o]).all_kinds() == kinds);
+                    match alike.as_slice() {
+                        [only] if of_kind.count() == 1 => Some((l, *only)),
+                        _ => alike
+                            .iter()
+                            .copied()
+                            .find(|&r| tags(&was.variants[l]) == tags(&is.variants[r]))
+                            .map(|r| (l, r)),
+                    }
+                })
+                .collect();
+            for (l, r) in pairs {
+                left.retain(|&x| x != l);
+                right.retain(|&x| x != r);
+                self.pair(&was.variants[l], &is.variants[r], step.clone());
+            }
+        } else {
+            // One side has one form; walk it against its like on the other side.
+            let single = |view: &View| view.kinds.clone();
+            if was.variants.is_empty() {
+                if let Some(r) =
+                    (0..is.variants.len()).find(|&r| View::of(&is.variants[r]).kinds == single(was))
+                {
+                    left.clear();
+                    right.retain(|&x| x != r);
+                    self.inner_pair(old, &is.variants[r], step);
+                }
+            } else if let Some(l) =
+                (0..was.variants.len()).find(|&l| View::of(&was.variants[l]).kinds == single(is))
+            {
+                right.clear();
+                left.retain(|&x| x != l);
+                self.inner_pair(&was.variants[l], new, step);
+            }
+        }
+        if !(left.is_empty() && right.is_empty()) {
+            let what = What::VariantsChanged { dropped: left.len(), added: right.len() };
+            self.push(what, (Some(old), Some(new)), (None, None), step);
+        }
+    }
+
+    /// Walks members and items of two forms without reporting their texts and kinds again.
+    fn inner_pair(&mut self, old: &Node<'_>, new: &Node<'_>, step: &Step) {
+        let (was, is) = (View::of(old), View::of(new));
+        self.values((Some(old), Some(new)), &was, &is, step);
+        self.bounds((Some(old), Some(new)), &was, &is, step);
+        self.members(old, new, &was, &is, step);
+        self.items(&was, &is, step);
+    }
+
+    fn combinators(
+        &mut self,
+        nodes: (Option<&Node<'_>>, Option<&Node<'_>>),
+        was: &View,
+        is: &View,
+        step: &Step,
+    ) {
+        let keywords: BTreeSet<&String> = was.opaque.keys().chain(is.opaque.keys()).collect();
+        for keyword in keywords {
+            let (before, after) = (was.opaque.get(keyword), is.opaque.get(keyword));
+            if before != after {
+                let copy = |v: Option<&&Value>| v.map(|v| (*v).clone());
+                let what = What::Combinator { keyword: keyword.clone() };
+                self.push(what, nodes, (copy(before), copy(after)), step);
+            }
+        }
+    }
+}
+
+fn holds_reference(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.contains_key("$ref") || members.values().any(holds_reference)
+        }
+        Value::Array(items) => items.iter().any(holds_reference),
+        _ => false,
+    }
+}
+
+fn says_something(view: &View) -> bool {
+    view.kinds.is_some()
+        || view.describes_object
+        || view.values.is_some()
+        || !view.variants.is_empty()
+        || !view.opaque.is_empty()
+        || view.items.is_some()
+}
+
+fn kinds_value(kinds: Option<&Kinds>) -> Option<Value> {
+    let kinds = kinds?;
+    Some(match kinds.iter().collect::<Vec<_>>().as_slice() {
+        [only] => Value::from(**only),
+        many => Value::Array(many.iter().map(|kind| Value::from(**kind)).collect()),
+    })
+}
+
+fn conversion(was: &View, is: &View, dropped: &Kinds, added: &Kinds) -> Option<Conversion> {
+    let only = |kinds: &Kinds, kind: &str| kinds.len() == 1 && kinds.contains(kind);
+    if only(dropped, "null") && added.is_empty() {
+        return Some(Conversion::DropNull);
+    }
+    if only(added, "array") && !dropped.contains("object") && dropped.len() == 1 {
+        let items = is.items.as_ref().map(View::of)?;
+        let item_kinds = items.all_kinds()?;
+        return dropped.iter().all(|kind| item_kinds.contains(kind)).then_some(Conversion::Wrap);
+    }
+    if only(dropped, "object") && added.len() == 1 && was.members.len() == 1 {
+        let inner = View::of(&was.members[0].1).all_kinds()?;
+        return (inner == *added).then_some(Conversion::Unwrap);
+    }
+    let numeric = |kinds: &Kinds| only(kinds, "number") || only(kinds, "integer");
+    if only(dropped, "string") && numeric(added) || numeric(dropped) && only(added, "string") {
+        return Some(Conversion::Reparse);
+    }
+    None
+}
+
+/// Pairs dropped with added values that differ by case and separators only, one to one.
+fn recased(dropped: &[Value], added: &[Value]) -> Vec<(Value, Value)> {
+    let fold = |value: &Value| {
+        value.as_str().map(|text| crate::lexicon::words(text).concat().to_lowercase())
+    };
+    let mut pairs = Vec::new();
+    for old in dropped {
+        let twins: Vec<&Value> =
+            added.iter().filter(|new| fold(old).is_some() && fold(new) == fold(old)).collect();
+        if let [twin] = twins.as_slice() {
+            pairs.push((old.clone(), (*twin).clone()));
+        }
+    }
+    pairs
+}
+
+fn is_tighter(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
+    let (before, after) = match (before, after) {
+        (_, None) => return false,
+        (None, Some(_)) => return true,
+        (Some(before), Some(after)) => (before, after),
+    };
+    match keyword {
+        "uniqueItems" => after == &Value::Bool(true),
+        "multipleOf" => true,
+        _ => {
+            let (a, b) = (before.as_f64().unwrap_or(0.0), after.as_f64().unwrap_or(0.0));
+            if keyword.to_lowercase().contains("max") { b < a } else { b > a }
+        }
+    }
+}
+
+/// The constant members of an alternative: what tells it from its siblings.
+fn tags(node: &Node<'_>) -> Vec<(String, Value)> {
+    let view = View::of(node);
+    view.members
+        .iter()
+        .filter_map(|(name, member)| match View::of(member).values.as_deref() {
+            Some([only]) => Some((name.clone(), only.clone())),
+            _ => None,
+        })
+        .collect()
+}
