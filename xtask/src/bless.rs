@@ -9,15 +9,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         return Complaints::one(format!("cargo xtask bless takes no arguments, not {stray}"));
     }
     let done = Command::new(repo::cargo())
-        .args([
-            "test",
-            "--workspace",
-            "--quiet",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--no-fail-fast",
-        ])
+        .args(["test", "--workspace", "--quiet", "--lib", "--bins", "--tests", "--no-fail-fast"])
         .env("STEADFAST_BLESS", "1")
         .env("INSTA_UPDATE", "always")
         .env("INSTA_FORCE_PASS", "1")

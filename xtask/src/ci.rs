@@ -31,54 +31,21 @@ pub fn run(arguments: &[String]) -> Result<()> {
 /// Warnings are denied by arguments, not by RUSTFLAGS, so that no step throws away what another has compiled.
 fn steps() -> Vec<Step> {
     let tests = if has_nextest() {
-        let profile = if std::env::var_os("CI").is_some() {
-            "ci"
-        } else {
-            "default"
-        };
-        vec![
-            "nextest",
-            "run",
-            "--workspace",
-            "--locked",
-            "--profile",
-            profile,
-        ]
+        let profile = if std::env::var_os("CI").is_some() { "ci" } else { "default" };
+        vec!["nextest", "run", "--workspace", "--locked", "--profile", profile]
     } else {
-        vec![
-            "test",
-            "--workspace",
-            "--locked",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--examples",
-        ]
+        vec!["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"]
     };
     vec![
-        Step {
-            name: "formatting",
-            arguments: vec!["fmt", "--all", "--check"],
-            environment: &[],
-        },
+        Step { name: "formatting", arguments: vec!["fmt", "--all", "--check"], environment: &[] },
         Step {
             name: "clippy",
             arguments: vec![
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--locked",
-                "--",
-                "-D",
-                "warnings",
+                "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings",
             ],
             environment: &[],
         },
-        Step {
-            name: "tests",
-            arguments: tests,
-            environment: &[],
-        },
+        Step { name: "tests", arguments: tests, environment: &[] },
         Step {
             name: "doc tests",
             arguments: vec!["test", "--workspace", "--doc", "--locked"],

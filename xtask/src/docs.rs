@@ -73,18 +73,10 @@ const AREAS: &[(Area, &str)] = &[
 pub fn codes(before: &str, table: &[&Rule]) -> String {
     let mut lines: Vec<String> = before
         .lines()
-        .filter(|line| {
-            !table
-                .iter()
-                .any(|rule| line.split(' ').next() == Some(rule.code))
-        })
+        .filter(|line| !table.iter().any(|rule| line.split(' ').next() == Some(rule.code)))
         .map(str::to_owned)
         .collect();
-    lines.extend(
-        table
-            .iter()
-            .map(|rule| format!("{} {}", rule.code, rule.name)),
-    );
+    lines.extend(table.iter().map(|rule| format!("{} {}", rule.code, rule.name)));
     lines.sort();
     lines.join("\n") + "\n"
 }

@@ -1,9 +1,5 @@
 //! Automation of this repository: `cargo xtask ci | tidy | new-rule | bless | docs`.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a tool for the terminal"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod bless;
 mod ci;
@@ -29,12 +25,7 @@ const COMMANDS: &[Command] = &[
         does: "everything that decides whether a change may land",
         run: ci::run,
     },
-    Command {
-        name: "tidy",
-        takes: "",
-        does: "the house rules alone",
-        run: tidy::run,
-    },
+    Command { name: "tidy", takes: "", does: "the house rules alone", run: tidy::run },
     Command {
         name: "new-rule",
         takes: "NAME --area input|output|tool|authority|http|comparison",
@@ -69,10 +60,7 @@ fn main() -> ExitCode {
             for sentence in &sentences.0 {
                 eprintln!("{sentence}");
             }
-            eprintln!(
-                "cargo xtask {name}: {}",
-                plural(sentences.0.len(), "complaint")
-            );
+            eprintln!("cargo xtask {name}: {}", plural(sentences.0.len(), "complaint"));
             ExitCode::FAILURE
         }
     }
@@ -81,10 +69,7 @@ fn main() -> ExitCode {
 fn usage() -> ExitCode {
     eprintln!("cargo xtask COMMAND");
     for command in COMMANDS {
-        eprintln!(
-            "  {:<9} {}\n            {}",
-            command.name, command.takes, command.does
-        );
+        eprintln!("  {:<9} {}\n            {}", command.name, command.takes, command.does);
     }
     ExitCode::from(2)
 }

@@ -23,20 +23,16 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let code = next_code(*series, &repo::read(docs::CODES).unwrap_or_default())?;
     let source = format!("crates/contract/src/rules/{file}.rs");
     let text = with_row(&repo::read(&source)?, &code, &name, variant).ok_or_else(|| {
-        Complaints(vec![format!(
-            "{source}: no `RULES: &[Rule] = &[ … ];` to add a row to"
-        )])
+        Complaints(vec![format!("{source}: no `RULES: &[Rule] = &[ … ];` to add a row to")])
     })?;
     repo::write(&source, &text)?;
     repo::write(&format!("docs/rules/{code}.md"), &page(&code, &name))?;
     for which in ["hit", "near"] {
         for side in ["old", "new"] {
-            repo::write(
-                &format!("fixtures/rules/{code}/{which}/{side}.json"),
-                EMPTY_TOOL,
-            )?;
+            repo::write(&format!("fixtures/rules/{code}/{which}/{side}.json"), EMPTY_TOOL)?;
         }
     }
+    repo::output(&repo::cargo(), &["fmt", "--package", "steadfast-contract"])?;
     println!("{code} {name}");
     println!("  row      {source}: evidence and summary");
     println!("  page     docs/rules/{code}.md: every section, the example is executed");
@@ -51,26 +47,16 @@ fn parse(arguments: &[String]) -> Result<(String, String)> {
         [name, flag, area] if flag == "--area" && is_kebab(name) => {
             Ok((name.clone(), area.clone()))
         }
-        _ => Complaints::one(format!(
-            "cargo xtask new-rule kebab-case-name --area {}",
-            words()
-        )),
+        _ => Complaints::one(format!("cargo xtask new-rule kebab-case-name --area {}", words())),
     }
 }
 
 fn words() -> String {
-    AREAS
-        .iter()
-        .map(|(word, _, _)| *word)
-        .collect::<Vec<_>>()
-        .join("|")
+    AREAS.iter().map(|(word, _, _)| *word).collect::<Vec<_>>().join("|")
 }
 
 fn is_kebab(name: &str) -> bool {
-    !name.starts_with('-')
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    !name.starts_with('-') && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
 }
 
 /// One more than the highest code of the series in the table and in the list of codes ever given out.

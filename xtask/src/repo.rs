@@ -45,15 +45,9 @@ pub fn root() -> PathBuf {
 
 /// Every file that is tracked or would be: paths relative to the root, `/`-separated, sorted.
 pub fn files() -> Result<Vec<String>> {
-    let listed = output(
-        "git",
-        &["ls-files", "--cached", "--others", "--exclude-standard"],
-    )?;
-    let mut files: Vec<String> = listed
-        .lines()
-        .map(str::to_owned)
-        .filter(|path| root().join(path).is_file())
-        .collect();
+    let listed = output("git", &["ls-files", "--cached", "--others", "--exclude-standard"])?;
+    let mut files: Vec<String> =
+        listed.lines().map(str::to_owned).filter(|path| root().join(path).is_file()).collect();
     files.sort();
     files.dedup();
     Ok(files)
@@ -68,19 +62,14 @@ pub fn read(path: &str) -> Result<String> {
 /// Writes a text file by its path relative to the root, with its folders.
 pub fn write(path: &str, text: &str) -> Result<()> {
     let whole = root().join(path);
-    let made = whole
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(&whole, text));
+    let made =
+        whole.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&whole, text));
     made.or_else(|error| Complaints::one(format!("{path}: {error}")))
 }
 
 /// Runs a program in the root folder and returns what it printed.
 pub fn output(program: &str, arguments: &[&str]) -> Result<String> {
-    let done = Command::new(program)
-        .args(arguments)
-        .current_dir(root())
-        .output();
+    let done = Command::new(program).args(arguments).current_dir(root()).output();
     let shown = || format!("{program} {}", arguments.join(" "));
     match done {
         Err(error) => Complaints::one(format!("{}: {error}", shown())),

@@ -3,25 +3,15 @@
 use crate::repo::{self, Complaints, Result};
 
 /// The crates whose answer depends on nothing but their arguments.
-const PURE: &[&str] = &[
-    "crates/schema/src/",
-    "crates/contract/src/",
-    "crates/report/src/",
-];
+const PURE: &[&str] = &["crates/schema/src/", "crates/contract/src/", "crates/report/src/"];
 
 /// A word in the code and why it is banned.
 const BANNED: &[(&str, &str)] = &[
     ("std::fs", "reads or writes files: leave it to the shell"),
     ("std::env", "reads the environment: take it as an argument"),
     ("std::net", "reaches the network: leave it to the shell"),
-    (
-        "std::process",
-        "starts or ends processes: leave it to the shell",
-    ),
-    (
-        "SystemTime",
-        "reads the clock: take the date as an argument",
-    ),
+    ("std::process", "starts or ends processes: leave it to the shell"),
+    ("SystemTime", "reads the clock: take the date as an argument"),
     ("Instant::now", "reads the clock: count steps"),
     ("RandomState", "depends on chance: use an ordered map"),
     ("thread::spawn", "starts threads: the core answers in one"),
@@ -66,11 +56,7 @@ mod tests {
         assert_eq!(complain("a.rs", "use std::fs;\n").len(), 1);
         assert!(complain("a.rs", "// std::fs is for the shell\n").is_empty());
         assert!(
-            complain(
-                "a.rs",
-                "fn f() {}\n#[cfg(test)]\nmod tests { use std::fs; }\n"
-            )
-            .is_empty()
+            complain("a.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use std::fs; }\n").is_empty()
         );
     }
 }

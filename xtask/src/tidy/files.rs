@@ -11,9 +11,7 @@ const TABLES: &[&str] = &["crates/cli/src/pages.rs"];
 pub(super) fn check() -> Result<()> {
     let mut complaints = Complaints::default();
     for path in repo::files()? {
-        let is_text = [".rs", ".md", ".toml", ".sh"]
-            .iter()
-            .any(|ending| path.ends_with(ending));
+        let is_text = [".rs", ".md", ".toml", ".sh"].iter().any(|ending| path.ends_with(ending));
         if is_text && !path.starts_with("fixtures/mcp/") {
             complaints.0.extend(complain(&path, &repo::read(&path)?));
         }
@@ -30,9 +28,8 @@ fn complain(path: &str, text: &str) -> Vec<String> {
         ));
     }
     if text.contains('\r') {
-        found.push(format!(
-            "{path}: carriage returns; this repository ends lines with a line feed"
-        ));
+        found
+            .push(format!("{path}: carriage returns; this repository ends lines with a line feed"));
     }
     if !text.is_empty() && !text.ends_with('\n') {
         found.push(format!("{path}: the last line has no end"));

@@ -10,13 +10,7 @@ type Table = BTreeMap<String, BTreeSet<String>>;
 pub(super) fn check() -> Result<()> {
     let metadata = repo::output(
         &repo::cargo(),
-        &[
-            "metadata",
-            "--format-version",
-            "1",
-            "--no-deps",
-            "--offline",
-        ],
+        &["metadata", "--format-version", "1", "--no-deps", "--offline"],
     )?;
     let metadata: Value = match serde_json::from_str(&metadata) {
         Ok(value) => value,
@@ -55,24 +49,15 @@ fn written(text: &str) -> Table {
     let Some((_, rest)) = text.split_once("<!-- import table -->") else {
         return Table::new();
     };
-    let rows = rest
-        .split_once("<!-- end -->")
-        .map_or(rest, |(rows, _)| rows);
+    let rows = rest.split_once("<!-- end -->").map_or(rest, |(rows, _)| rows);
     rows.lines()
         .filter(|line| line.starts_with("| `"))
         .filter_map(|line| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
             let name = cells.get(1)?.trim_matches('`').to_owned();
-            let imports = cells
-                .get(3)?
-                .split(',')
-                .map(|part| part.trim().trim_matches('`').to_owned());
-            Some((
-                name,
-                imports
-                    .filter(|import| !import.is_empty() && import != "–")
-                    .collect(),
-            ))
+            let imports =
+                cells.get(3)?.split(',').map(|part| part.trim().trim_matches('`').to_owned());
+            Some((name, imports.filter(|import| !import.is_empty() && import != "–").collect()))
         })
         .collect()
 }
@@ -81,11 +66,7 @@ fn written(text: &str) -> Table {
 fn real(metadata: &Value) -> Table {
     let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
     let folder = |manifest: &str| {
-        manifest
-            .trim_end_matches("/Cargo.toml")
-            .rsplit('/')
-            .next()
-            .map(str::to_owned)
+        manifest.trim_end_matches("/Cargo.toml").rsplit('/').next().map(str::to_owned)
     };
     let folders: BTreeMap<String, String> = packages
         .iter()
@@ -125,9 +106,6 @@ mod tests {
              "dependencies": [{"name": "our-a", "kind": null}, {"name": "our-b", "kind": "dev"}]},
         ]});
         assert_eq!(written(text), real(&metadata));
-        assert_ne!(
-            written(&text.replace("| `b` | y | `a` |", "| `b` | y | – |")),
-            real(&metadata)
-        );
+        assert_ne!(written(&text.replace("| `b` | y | `a` |", "| `b` | y | – |")), real(&metadata));
     }
 }

@@ -8,10 +8,8 @@ pub(super) fn check() -> Result<()> {
     if allowed.is_empty() {
         return Complaints::one("deny.toml: no `allow = [ … ]` below [licenses]");
     }
-    let metadata = repo::output(
-        &repo::cargo(),
-        &["metadata", "--format-version", "1", "--locked"],
-    )?;
+    let metadata =
+        repo::output(&repo::cargo(), &["metadata", "--format-version", "1", "--locked"])?;
     let metadata: Value = match serde_json::from_str(&metadata) {
         Ok(value) => value,
         Err(error) => return Complaints::one(format!("cargo metadata: {error}")),
@@ -35,19 +33,12 @@ fn allowed(text: &str) -> Vec<String> {
         return Vec::new();
     };
     let list = list.split(']').next().unwrap_or_default();
-    list.split('"')
-        .skip(1)
-        .step_by(2)
-        .map(str::to_owned)
-        .collect()
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// An SPDX expression: `OR` wants one side, `AND` wants both; brackets nest; `/` is the old way to write `OR`.
 fn permitted(expression: &str, allowed: &[String]) -> bool {
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut at = 0;
     let result = any_of(&words, &mut at, allowed);
@@ -108,13 +99,7 @@ mod tests {
         ] {
             assert!(permitted(good, &allowed), "{good}");
         }
-        for bad in [
-            "",
-            "GPL-3.0",
-            "MIT AND GPL-3.0",
-            "(MIT OR GPL-3.0) AND GPL-2.0",
-            "MIT MIT",
-        ] {
+        for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT OR GPL-3.0) AND GPL-2.0", "MIT MIT"] {
             assert!(!permitted(bad, &allowed), "{bad}");
         }
     }

@@ -7,15 +7,7 @@ use std::path::{Component, Path, PathBuf};
 const MAPS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 /// The folders that such a path begins with.
-const FOLDERS: &[&str] = &[
-    "crates/",
-    "docs/",
-    "fixtures/",
-    "xtask/",
-    "fuzz/",
-    "peers/",
-    ".ci/",
-];
+const FOLDERS: &[&str] = &["crates/", "docs/", "fixtures/", "xtask/", "fuzz/", "peers/", ".ci/"];
 
 pub(super) fn check() -> Result<()> {
     let mut complaints = Complaints::default();
@@ -58,11 +50,7 @@ fn without_blocks(text: &str) -> String {
 /// The targets of `[text](target)` that are neither absolute nor an anchor of the same page.
 fn links(text: &str) -> Vec<String> {
     text.match_indices("](")
-        .filter_map(|(at, _)| {
-            text[at + 2..]
-                .split_once(')')
-                .map(|(target, _)| target.to_owned())
-        })
+        .filter_map(|(at, _)| text[at + 2..].split_once(')').map(|(target, _)| target.to_owned()))
         .filter(|target| {
             !target.contains("://") && !target.starts_with('#') && !target.starts_with("mailto:")
         })

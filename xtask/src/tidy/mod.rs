@@ -53,9 +53,7 @@ fn changelog() -> Result<()> {
 
 fn changelog_has_entry(text: &str) -> bool {
     let mut sections = text.split("\n## ").skip(1);
-    sections
-        .next()
-        .is_some_and(|section| section.lines().any(|line| line.starts_with("- ")))
+    sections.next().is_some_and(|section| section.lines().any(|line| line.starts_with("- ")))
 }
 
 #[cfg(test)]
@@ -64,12 +62,8 @@ mod tests {
 
     #[test]
     fn an_empty_topmost_section_is_found() {
-        assert!(changelog_has_entry(
-            "# C\n\n## Unreleased\n\n- Something.\n\n## 0.1\n"
-        ));
-        assert!(!changelog_has_entry(
-            "# C\n\n## Unreleased\n\n## 0.1\n\n- Something.\n"
-        ));
+        assert!(changelog_has_entry("# C\n\n## Unreleased\n\n- Something.\n\n## 0.1\n"));
+        assert!(!changelog_has_entry("# C\n\n## Unreleased\n\n## 0.1\n\n- Something.\n"));
         assert!(!changelog_has_entry("# C\n"));
     }
 }

@@ -11,9 +11,7 @@ pub(super) fn check() -> Result<()> {
     for rule in &table {
         let page = format!("docs/rules/{}.md", rule.code);
         match repo::read(&page) {
-            Ok(text) => complaints
-                .0
-                .extend(page_complaints(&page, rule.code, rule.name, &text)),
+            Ok(text) => complaints.0.extend(page_complaints(&page, rule.code, rule.name, &text)),
             Err(missing) => complaints.0.extend(missing.0),
         }
         if rule.status == Status::Removed {
@@ -28,24 +26,20 @@ pub(super) fn check() -> Result<()> {
                 complaints.check(there, || format!("{stem}.json (or .yaml) is missing"));
             }
         }
-        complaints.check(
-            !rule.summary.contains("TODO") && !rule.summary.is_empty(),
-            || format!("{}: the summary is not written", rule.code),
-        );
+        complaints.check(!rule.summary.contains("TODO") && !rule.summary.is_empty(), || {
+            format!("{}: the summary is not written", rule.code)
+        });
     }
     let codes = repo::read(docs::CODES).unwrap_or_default();
     let stale = "is not what `cargo xtask docs` writes; run it";
-    complaints.check(
-        repo::read(docs::INDEX).unwrap_or_default() == docs::index(&table),
-        || format!("{} {stale}", docs::INDEX),
-    );
-    complaints.check(codes == docs::codes(&codes, &table), || {
-        format!("{} {stale}", docs::CODES)
+    complaints.check(repo::read(docs::INDEX).unwrap_or_default() == docs::index(&table), || {
+        format!("{} {stale}", docs::INDEX)
     });
-    complaints.check(
-        repo::read(docs::EMBEDDED).unwrap_or_default() == docs::embedded(&table),
-        || format!("{} {stale}", docs::EMBEDDED),
-    );
+    complaints.check(codes == docs::codes(&codes, &table), || format!("{} {stale}", docs::CODES));
+    complaints
+        .check(repo::read(docs::EMBEDDED).unwrap_or_default() == docs::embedded(&table), || {
+            format!("{} {stale}", docs::EMBEDDED)
+        });
     let living: Vec<&str> = table.iter().map(|rule| rule.code).collect();
     complaints.0.extend(lost_codes(
         &codes,
@@ -54,25 +48,15 @@ pub(super) fn check() -> Result<()> {
     ));
     for revision in revisions_of_codes()? {
         let then = repo::output("git", &["show", &format!("{revision}:{}", docs::CODES)])?;
-        let now: Vec<&str> = codes
-            .lines()
-            .filter_map(|line| line.split(' ').next())
-            .collect();
-        complaints.0.extend(lost_codes(
-            &then,
-            &now,
-            &format!("stood in {revision} and is gone"),
-        ));
+        let now: Vec<&str> = codes.lines().filter_map(|line| line.split(' ').next()).collect();
+        complaints.0.extend(lost_codes(&then, &now, &format!("stood in {revision} and is gone")));
     }
     complaints.verdict()
 }
 
 /// The commits that touched the list of codes, as far back as this clone goes.
 fn revisions_of_codes() -> Result<Vec<String>> {
-    let log = repo::output(
-        "git",
-        &["log", "--diff-filter=AM", "--format=%h", "--", docs::CODES],
-    )?;
+    let log = repo::output("git", &["log", "--diff-filter=AM", "--format=%h", "--", docs::CODES])?;
     Ok(log.lines().map(str::to_owned).collect())
 }
 
@@ -90,15 +74,9 @@ fn page_complaints(path: &str, code: &str, name: &str, text: &str) -> Vec<String
     if text.lines().next() != Some(title.as_str()) {
         found.push(format!("{path}: the first line is not `{title}`"));
     }
-    let headings: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("## "))
-        .collect();
+    let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     if headings != HEADINGS {
-        found.push(format!(
-            "{path}: the headings are not {}",
-            HEADINGS.join(" · ")
-        ));
+        found.push(format!("{path}: the headings are not {}", HEADINGS.join(" · ")));
     }
     if text.contains(UNWRITTEN) {
         found.push(format!("{path}: not finished"));
@@ -118,41 +96,25 @@ mod tests {
 
     #[test]
     fn a_page_with_all_its_parts_passes_and_each_lack_is_found() {
-        let whole: String = HEADINGS
-            .iter()
-            .fold("# SF101 a-name\n".to_owned(), |text, heading| {
-                text + &format!("\n## {heading}\n\nWords.\n")
-            });
-        assert_eq!(
-            page_complaints("p", "SF101", "a-name", &whole),
-            Vec::<String>::new()
-        );
+        let whole: String = HEADINGS.iter().fold("# SF101 a-name\n".to_owned(), |text, heading| {
+            text + &format!("\n## {heading}\n\nWords.\n")
+        });
+        assert_eq!(page_complaints("p", "SF101", "a-name", &whole), Vec::<String>::new());
         assert_eq!(page_complaints("p", "SF101", "other-name", &whole).len(), 1);
         assert_eq!(
-            page_complaints(
-                "p",
-                "SF101",
-                "a-name",
-                &whole.replace("## Witness\n\nWords.\n", "")
-            )
-            .len(),
+            page_complaints("p", "SF101", "a-name", &whole.replace("## Witness\n\nWords.\n", ""))
+                .len(),
             1
         );
         let empty = whole.replacen("Words.", "", 1);
         assert_eq!(page_complaints("p", "SF101", "a-name", &empty).len(), 1);
         let unfinished = whole.replacen("Words.", UNWRITTEN, 1);
-        assert_eq!(
-            page_complaints("p", "SF101", "a-name", &unfinished).len(),
-            1
-        );
+        assert_eq!(page_complaints("p", "SF101", "a-name", &unfinished).len(), 1);
     }
 
     #[test]
     fn a_lost_code_is_found() {
-        assert_eq!(
-            lost_codes("SF101 a\nSF102 b\n", &["SF101"], "is gone").len(),
-            1
-        );
+        assert_eq!(lost_codes("SF101 a\nSF102 b\n", &["SF101"], "is gone").len(), 1);
         assert!(lost_codes("SF101 a\n", &["SF101", "SF102"], "is gone").is_empty());
     }
 }
