@@ -1,0 +1,170 @@
+use crate::sample::{self, assert_inert, options, render};
+use contract::{Counts, Diff, Kind, Verdict};
+use report::{Format, RenderOptions};
+
+fn text(diff: &Diff, options: &RenderOptions) -> String {
+    render(diff, Format::Text, options)
+}
+
+#[test]
+fn every_verdict() {
+    insta::assert_snapshot!(text(&sample::every_verdict(), &options()));
+}
+
+#[test]
+fn every_verdict_unfolded() {
+    let all = RenderOptions {
+        all: true,
+        ..options()
+    };
+    insta::assert_snapshot!(text(&sample::every_verdict(), &all));
+}
+
+#[test]
+fn a_burst_is_one_line() {
+    let out = text(&sample::burst(), &options());
+    assert!(out.contains("`project_id` became required in 91 tools; a call without it"));
+    assert_eq!(out.matches("project_id").count(), 1);
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn all_unfolds_a_burst() {
+    let all = RenderOptions {
+        all: true,
+        ..options()
+    };
+    let out = text(&sample::burst(), &all);
+    assert_eq!(out.matches("`project_id` became required;").count(), 91);
+}
+
+#[test]
+fn two_alike_are_no_burst() {
+    let mut diff = sample::burst();
+    diff.entries.truncate(2);
+    let out = text(&diff, &options());
+    assert_eq!(out.matches("`project_id` became required;").count(), 2);
+}
+
+#[test]
+fn nothing_changed() {
+    let diff = Diff {
+        kind: Kind::Openapi,
+        verdict: Verdict::Safe,
+        entries: Vec::new(),
+        counts: Counts {
+            old: 1,
+            new: 1,
+            unchanged: 1,
+        },
+    };
+    insta::assert_snapshot!(text(&diff, &options()));
+}
+
+#[test]
+fn hostile_strings_stay_strings() {
+    let out = text(&sample::hostile(), &sample::hostile_options());
+    assert_inert(&out);
+    for line in out.lines() {
+        assert!(
+            !line.trim_start().starts_with("::"),
+            "a runner command: {line:?}"
+        );
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn no_width_lets_a_command_start_a_line() {
+    for width in 0..130 {
+        let options = RenderOptions {
+            width,
+            ..sample::hostile_options()
+        };
+        let mut diff = sample::hostile();
+        for entry in &mut diff.entries {
+            entry.changes[0].sentence = format!("{}::error::forged", "x".repeat(width));
+        }
+        let out = text(&diff, &options);
+        for line in out.lines() {
+            assert!(
+                !line.trim_start().starts_with("::"),
+                "width {width}: {line:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lines_keep_to_the_width() {
+    for width in [40, 60, 88, 120] {
+        let options = RenderOptions { width, ..options() };
+        let long = text(&sample::every_verdict(), &options)
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("e.g."))
+            .map(|line| line.chars().count())
+            .max();
+        assert!(
+            long <= Some(width),
+            "{long:?} columns where {width} were given"
+        );
+    }
+}
+
+#[test]
+fn colour_adds_only_colour() {
+    let colour = RenderOptions {
+        colour: true,
+        ..options()
+    };
+    let painted = text(&sample::every_verdict(), &colour);
+    assert!(
+        painted.contains("\u{1b}[1m\u{1b}[31mREFUSE\u{1b}[0m"),
+        "{painted:?}"
+    );
+    let mut plain = String::new();
+    let mut rest = painted.as_str();
+    while let Some(at) = rest.find('\u{1b}') {
+        plain.push_str(&rest[..at]);
+        let end = rest[at..].find('m').expect("a colour ends in m");
+        rest = &rest[at + end + 1..];
+    }
+    plain.push_str(rest);
+    assert_eq!(plain, text(&sample::every_verdict(), &options()));
+}
+
+#[test]
+fn a_huge_value_is_cut_to_its_line() {
+    let mut diff = sample::every_verdict();
+    let mut deep = serde_json::json!("end");
+    for _ in 0..100 {
+        deep = serde_json::json!([deep, "x".repeat(5_000)]);
+    }
+    diff.entries[1].changes[0].witness = sample::witness(deep, "type");
+    let out = text(&diff, &options());
+    let line = out
+        .lines()
+        .find(|line| line.contains("[[[["))
+        .expect("the witness");
+    assert!(line.chars().count() <= 88, "{line}");
+    assert!(line.contains('…'));
+}
+
+#[test]
+fn the_review_record_follows_the_findings() {
+    let out = sample::render_reviewed(&sample::every_verdict(), &sample::review(), Format::Text);
+    assert_inert(&out);
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn formats_have_names() {
+    for format in Format::ALL {
+        assert_eq!(format.name().parse(), Ok(format));
+    }
+    let error = "yaml\u{1b}".parse::<Format>().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "`yaml\\u{1b}` is not a format: use text, json, markdown, github, sarif or junit"
+    );
+}
