@@ -1,8 +1,7 @@
 //! One pair of contracts: matched, walked once, judged, joined.
 
-use crate::change::{Counts, Diff, Kind};
+use crate::change::Diff;
 use crate::document::{Contract, Problem};
-use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 
 /// What a project knows beyond the two documents.
@@ -20,11 +19,13 @@ pub struct Options {
 ///
 /// # Errors
 /// Where the kinds differ, or a document cannot be read as what it claims to be: all problems at once.
-pub fn diff(old: &Contract, new: &Contract, _options: &Options) -> Result<Diff, Vec<Problem>> {
-    let kind = match (old, new) {
-        (Contract::Tools(_), Contract::Tools(_)) => Kind::Tools,
-        (Contract::Openapi(_), Contract::Openapi(_)) => Kind::Openapi,
-        _ => Kind::Schema,
-    };
-    Ok(Diff { kind, verdict: Verdict::Safe, entries: Vec::new(), counts: Counts::default() })
+pub fn diff(old: &Contract, new: &Contract, options: &Options) -> Result<Diff, Vec<Problem>> {
+    match (old, new) {
+        (Contract::Tools(old), Contract::Tools(new)) => Ok(crate::tools::diff(old, new, options)),
+        _ => Err(vec![Problem {
+            place: String::new(),
+            sentence: "the two sides are different kinds of contract".to_string(),
+            help: "compare two tool lists, two OpenAPI documents or two JSON Schemas".to_string(),
+        }]),
+    }
 }

@@ -100,7 +100,10 @@ pub enum What {
         tighter: bool,
     },
     /// The stated default moved, appeared or went.
-    DefaultChanged,
+    DefaultChanged {
+        /// The descriptions beside it: old, new.
+        texts: (String, String),
+    },
     /// The description differs in something that matters.
     TextChanged {
         /// What it moved; empty for a rewording.

@@ -137,12 +137,12 @@ fn contained(a: &str, b: &str) -> bool {
 
 /// How alike two tools are by name, members and description.
 pub fn tool_likeness(
-    old: (&str, &View<'_>, &str),
-    new: (&str, &View<'_>, &str),
+    old: (&str, &[String], &str),
+    new: (&str, &[String], &str),
     fillers: &[String],
 ) -> Likeness {
-    let (old_name, was, before) = old;
-    let (new_name, is, after) = new;
+    let (old_name, mine, before) = old;
+    let (new_name, theirs, after) = new;
     let mut score: f64 = 0.0;
     let mut reasons = Vec::new();
     let strip = |name: &str| -> Vec<String> {
@@ -165,10 +165,6 @@ pub fn tool_likeness(
             reasons.push("the names share words".to_string());
         }
     }
-    let names = |view: &View<'_>| -> Vec<String> {
-        view.members.iter().map(|(name, _)| name.clone()).collect()
-    };
-    let (mine, theirs) = (names(was), names(is));
     let common = mine.iter().filter(|name| theirs.contains(name)).count() as f64;
     let all = mine.len().max(theirs.len()) as f64;
     if all == 0.0 || common == all {

@@ -102,11 +102,15 @@ impl Walker {
             return;
         }
         self.text(&old, &new, &was, &is, &step);
-        self.kinds(&old, &new, &was, &is, &step);
-        self.values(both, &was, &is, &step);
-        self.bounds(both, &was, &is, &step);
+        let replaced = self.kinds(&old, &new, &was, &is, &step);
         self.default(both, &was, &is, &step);
         self.marks(both, &was, &is, &step);
+        if replaced {
+            // Another kind altogether: its members and bounds are no edits of the old ones.
+            return;
+        }
+        self.values(both, &was, &is, &step);
+        self.bounds(both, &was, &is, &step);
         self.members(&old, &new, &was, &is, &step);
         self.items(&was, &is, &step);
         self.variants(&old, &new, &was, &is, &step);
@@ -122,7 +126,15 @@ impl Walker {
         }
     }
 
-    fn kinds(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
+    /// Reports kinds that differ; true where no kind is left of the old ones.
+    fn kinds(
+        &mut self,
+        old: &Node<'_>,
+        new: &Node<'_>,
+        was: &View,
+        is: &View,
+        step: &Step,
+    ) -> bool {
         let (Some(before), Some(after)) = (was.all_kinds(), is.all_kinds()) else {
             let (before, after) = (was.all_kinds(), is.all_kinds());
             if before.is_some() != after.is_some() && says_something(was) && says_something(is) {
@@ -137,11 +149,11 @@ impl Walker {
                     self.push(what, (Some(old), Some(new)), values, step);
                 }
             }
-            return;
+            return false;
         };
         // Listed values that changed tell more than the kinds they happen to have.
         if was.values.is_some() && is.values.is_some() {
-            return;
+            return false;
         }
         let number = |kinds: &Kinds| kinds.contains("number");
         let dropped: Kinds = before
@@ -164,19 +176,21 @@ impl Walker {
             added.insert("number");
         }
         if is.values.is_some() && dropped.is_empty() || was.values.is_some() && added.is_empty() {
-            return;
+            return false;
         }
         if dropped.is_empty() && added.is_empty() {
-            return;
+            return false;
         }
         let conversion = conversion(was, is, &dropped, &added);
         let values = (kinds_value(Some(&before)), kinds_value(Some(&after)));
+        let replaced = dropped.len() == before.len() && !added.is_empty();
         self.push(
             What::KindChanged { dropped, added, conversion },
             (Some(old), Some(new)),
             values,
             step,
         );
+        replaced
     }
 
     fn values(
@@ -249,7 +263,9 @@ impl Walker {
         };
         if !same {
             let values = (was.default.cloned(), is.default.cloned());
-            self.push(What::DefaultChanged, nodes, values, step);
+            let text = |view: &View| view.description.unwrap_or("").to_string();
+            let what = What::DefaultChanged { texts: (text(was), text(is)) };
+            self.push(what, nodes, values, step);
         }
     }
 

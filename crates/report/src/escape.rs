@@ -62,8 +62,7 @@ fn is_runner_word(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("##") else {
         return false;
     };
-    rest.trim_start_matches(|c: char| c.is_ascii_alphabetic())
-        .starts_with('[')
+    rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('[')
 }
 
 /// At most `limit` characters, `…` standing for the rest.
@@ -81,20 +80,13 @@ pub(crate) fn clip(text: &str, limit: usize) -> String {
 /// Work is bounded by `limit`, however large or deep the value is.
 pub(crate) fn one_line(value: &Value, limit: usize) -> String {
     // A character may take 12 bytes (an escaped surrogate pair); what is cut away need not be written.
-    let mut sink = Bounded {
-        bytes: Vec::new(),
-        room: (limit + 1) * 12,
-    };
+    let mut sink = Bounded { bytes: Vec::new(), room: (limit + 1) * 12 };
     let mut serializer = Serializer::with_formatter(&mut sink, Guarded(CompactFormatter));
     // A full sink is the only error, and means that the value goes on.
     let whole = value.serialize(&mut serializer).is_ok();
     let text = String::from_utf8_lossy(&sink.bytes).into_owned();
     let text = visible(&text);
-    if whole {
-        clip(&text, limit)
-    } else {
-        clip(&(text + "…"), limit)
-    }
+    if whole { clip(&text, limit) } else { clip(&(text + "…"), limit) }
 }
 
 /// A document as indented JSON whose strings cannot act on a terminal or a log. Ends with a newline.

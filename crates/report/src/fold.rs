@@ -61,32 +61,15 @@ impl Item<'_> {
 }
 
 /// What must be equal for changes to be told as one.
-type Key<'a> = (
-    &'a str,
-    Verdict,
-    Option<&'a str>,
-    String,
-    Option<String>,
-    Option<String>,
-);
+type Key<'a> = (&'a str, Verdict, Option<&'a str>, String, Option<String>, Option<String>);
 
 fn key(change: &Change) -> Key<'_> {
     // A change of a whole subject (it is gone, it is new) has the subject itself as its value.
     let whole = change.path.is_empty() || change.path == "/";
     let value = |value: &Option<serde_json::Value>| {
-        value.as_ref().map(|value| {
-            if whole {
-                String::new()
-            } else {
-                value.to_string()
-            }
-        })
+        value.as_ref().map(|value| if whole { String::new() } else { value.to_string() })
     };
-    let place = if change.field.is_some() {
-        String::new()
-    } else {
-        change.path.clone()
-    };
+    let place = if change.field.is_some() { String::new() } else { change.path.clone() };
     (
         change.rule,
         change.verdict,
@@ -111,26 +94,18 @@ pub(crate) fn fold(diff: &Diff, all: bool) -> Folded<'_> {
             .changes
             .iter()
             .partition(|change| foldable(change) && bursts.contains_key(&key(change)));
-        let nothing_else = changes
-            .iter()
-            .all(|change| is_cosmetic(change.class, change.verdict));
+        let nothing_else = changes.iter().all(|change| is_cosmetic(change.class, change.verdict));
         if !told.is_empty() && nothing_else && entry.renamed_to.is_none() && entry.was.is_none() {
             continue;
         }
-        items.push(Item::Subject(Shown {
-            entry,
-            changes,
-            in_bursts: told.len(),
-        }));
+        items.push(Item::Subject(Shown { entry, changes, in_bursts: told.len() }));
     }
     items.extend(bursts.into_values().map(Item::Burst));
     // Stable: within equals the order of the diff holds, bursts after subjects of the same gravity.
     items.sort_by_key(|item| std::cmp::Reverse((item.verdict(), item.class())));
     let (mut more_safe, mut more) = (0, 0);
     if !all {
-        let safe = items
-            .iter()
-            .position(|item| item.verdict() == Verdict::Safe);
+        let safe = items.iter().position(|item| item.verdict() == Verdict::Safe);
         let mut tail = items.split_off(safe.unwrap_or(items.len()));
         more_safe = tail.len().saturating_sub(SAFE_SHOWN);
         tail.truncate(SAFE_SHOWN);
@@ -138,12 +113,7 @@ pub(crate) fn fold(diff: &Diff, all: bool) -> Folded<'_> {
         items.truncate(SUBJECTS_SHOWN);
         items.append(&mut tail);
     }
-    Folded {
-        items,
-        cosmetic,
-        more_safe,
-        more,
-    }
+    Folded { items, cosmetic, more_safe, more }
 }
 
 /// Suppressed changes are told with their reason, cosmetic ones are counted: neither bursts.
@@ -158,10 +128,7 @@ fn bursts(diff: &Diff) -> BTreeMap<Key<'_>, Burst<'_>> {
         for change in entry.changes.iter().filter(|change| foldable(change)) {
             let key = key(change);
             if seen.insert(key.clone()) {
-                groups
-                    .entry(key)
-                    .or_default()
-                    .push((&entry.subject, change));
+                groups.entry(key).or_default().push((&entry.subject, change));
             }
         }
     }

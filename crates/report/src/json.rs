@@ -75,31 +75,19 @@ fn document<'a>(report: &'a Report) -> Document<'a> {
     Document {
         verdict: diff.verdict,
         kind: diff.kind,
-        old: Named {
-            name: &report.options.old_name,
-        },
-        new: Named {
-            name: &report.options.new_name,
-        },
+        old: Named { name: &report.options.old_name },
+        new: Named { name: &report.options.new_name },
         counts: diff.counts,
         summary: Summary {
             verdicts: Verdicts(VERDICTS.into_iter().map(|v| (v, tally[&v])).collect()),
             suppressed: suppressed(diff),
         },
         tools: of(|s| matches!(s, Subject::Tool(_)), diff.kind == Kind::Tools),
-        operations: of(
-            |s| matches!(s, Subject::Operation(_)),
-            diff.kind == Kind::Openapi,
-        ),
-        schemas: of(
-            |s| matches!(s, Subject::Schema(_)),
-            diff.kind == Kind::Schema,
-        ),
+        operations: of(|s| matches!(s, Subject::Operation(_)), diff.kind == Kind::Openapi),
+        schemas: of(|s| matches!(s, Subject::Schema(_)), diff.kind == Kind::Schema),
         whole: of(|s| matches!(s, Subject::Whole(_)), true).unwrap_or_default(),
         relation: relation(report),
-        review: report
-            .review
-            .map(|review| review.entries.iter().map(ReviewView::new).collect()),
+        review: report.review.map(|review| review.entries.iter().map(ReviewView::new).collect()),
     }
 }
 
@@ -113,15 +101,9 @@ fn relation<'a>(report: &Report<'a>) -> Option<RelationView<'a>> {
     }
     let counts = diff.counts;
     if diff.entries.is_empty() && counts.unchanged > 0 && counts.unchanged == counts.old {
-        return Some(RelationView {
-            lost: AnswerView::NOTHING,
-            gained: AnswerView::NOTHING,
-        });
+        return Some(RelationView { lost: AnswerView::NOTHING, gained: AnswerView::NOTHING });
     }
-    diff.entries
-        .iter()
-        .find_map(|entry| entry.relation.as_ref())
-        .map(RelationView::new)
+    diff.entries.iter().find_map(|entry| entry.relation.as_ref()).map(RelationView::new)
 }
 
 #[derive(Serialize)]
@@ -151,11 +133,7 @@ impl<'a> EntryView<'a> {
             class: entry.class,
             verdict: entry.verdict,
             axes: entry.axes,
-            changes: entry
-                .changes
-                .iter()
-                .map(|change| ChangeView::new(report, change))
-                .collect(),
+            changes: entry.changes.iter().map(|change| ChangeView::new(report, change)).collect(),
             renamed_to: entry.renamed_to.as_ref(),
             was: entry.was.as_deref(),
             relation: entry.relation.as_ref().map(RelationView::new),
@@ -271,10 +249,8 @@ impl<'a> AnswerView<'a> {
         match answer {
             Answer::Nothing => AnswerView::NOTHING,
             Answer::Some(witnesses) => {
-                let all: Vec<ShownValue> = witnesses
-                    .iter()
-                    .map(|witness| ShownValue::new(witness, accepted_by))
-                    .collect();
+                let all: Vec<ShownValue> =
+                    witnesses.iter().map(|witness| ShownValue::new(witness, accepted_by)).collect();
                 AnswerView {
                     answer: "some",
                     witness: all.first().cloned(),
@@ -373,7 +349,5 @@ pub(crate) fn review(record: &ReviewRecord) -> String {
     struct Alone<'a> {
         review: Vec<ReviewView<'a>>,
     }
-    escape::json(&Alone {
-        review: record.entries.iter().map(ReviewView::new).collect(),
-    })
+    escape::json(&Alone { review: record.entries.iter().map(ReviewView::new).collect() })
 }

@@ -164,12 +164,7 @@ pub fn render_with(
     options: &RenderOptions,
     rules: &[&Rule],
 ) -> String {
-    let report = Report {
-        diff,
-        review,
-        options,
-        rules,
-    };
+    let report = Report { diff, review, options, rules };
     match format {
         Format::Text => text::render(&report),
         Format::Json => json::render(&report),

@@ -25,19 +25,11 @@ fn json(rules: &[&Rule]) -> String {
 
 fn text(rules: &[&Rule], options: &RenderOptions) -> String {
     let mut page = Page::new(options);
-    let names = rules
-        .iter()
-        .map(|rule| rule.name.len())
-        .max()
-        .unwrap_or(0)
-        .min(36);
+    let names = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0).min(36);
     for rule in rules {
         let head = format!("{:<6} {:<names$}  ", rule.code, rule.name);
-        let styled = format!(
-            "{} {:<names$}  ",
-            page.paint(WORD, &format!("{:<6}", rule.code)),
-            rule.name
-        );
+        let styled =
+            format!("{} {:<names$}  ", page.paint(WORD, &format!("{:<6}", rule.code)), rule.name);
         page.hanging(&styled, head.chars().count(), rule.summary);
     }
     page.blank();

@@ -83,20 +83,12 @@ fn body(page: &mut Page, report: &Report) {
     }
     if !rest.is_empty() {
         page.blank();
-        page.hanging(
-            "  ",
-            2,
-            &format!("and {} (--all shows each)", rest.join(", ")),
-        );
+        page.hanging("  ", 2, &format!("and {} (--all shows each)", rest.join(", ")));
     }
 }
 
 fn burst(page: &mut Page, burst: &Burst) {
-    title(
-        page,
-        burst.change.verdict,
-        &words::subjects_of(burst.subjects[0], burst.subjects.len()),
-    );
+    title(page, burst.change.verdict, &words::subjects_of(burst.subjects[0], burst.subjects.len()));
     finding(page, burst.change, &words::line(&burst.sentence));
     page.note(&names(&burst.subjects, NAMES_SHOWN));
 }
@@ -130,11 +122,7 @@ fn subject(page: &mut Page, shown: &Shown, all: bool) {
 
 fn title(page: &mut Page, verdict: Verdict, name: &str) {
     let word = format!("{:<13}", words::verdict(verdict));
-    page.line(&format!(
-        "{}{}",
-        page.paint(colour_of(verdict), &word),
-        page.paint(BOLD, name)
-    ));
+    page.line(&format!("{}{}", page.paint(colour_of(verdict), &word), page.paint(BOLD, name)));
 }
 
 fn notes(page: &mut Page, entry: &Entry) {
@@ -172,10 +160,7 @@ fn witness(page: &mut Page, witness: &Witness) {
     let keyword = if witness.keyword.is_empty() {
         String::new()
     } else {
-        format!(
-            " ({})",
-            words::name_of(&clip(&witness.keyword, KEYWORD_CHARS))
-        )
+        format!(" ({})", words::name_of(&clip(&witness.keyword, KEYWORD_CHARS)))
     };
     let tail = format!("  {accepts} accepts, {rejects} rejects{keyword}");
     let used = INDENT + "e.g. ".len() + tail.width();
@@ -194,11 +179,7 @@ fn foot(page: &mut Page, report: &Report) {
     page.blank();
     page.hanging("", 0, &words::summary(report.diff));
     if let Some(rule) = words::first_rule(report.diff) {
-        page.hanging(
-            "",
-            0,
-            &format!("Why it matters and what to do: steadfast explain {rule}"),
-        );
+        page.hanging("", 0, &format!("Why it matters and what to do: steadfast explain {rule}"));
     }
 }
 
@@ -223,26 +204,16 @@ fn review_entry(page: &mut Page, entry: &ReviewEntry) {
     let assumptions = if entry.assumptions.is_empty() {
         vec!["none that is known".to_owned()]
     } else {
-        entry
-            .assumptions
-            .iter()
-            .map(|text| words::line(text))
-            .collect()
+        entry.assumptions.iter().map(|text| words::line(text)).collect()
     };
     for (at, text) in assumptions.iter().enumerate() {
         page.labelled(if at == 0 { "no longer true" } else { "" }, text);
     }
     page.labelled("before", &words::line(&entry.old_behaviour));
-    page.labelled(
-        "both live",
-        &asked(entry.window.as_deref(), "for how long?"),
-    );
+    page.labelled("both live", &asked(entry.window.as_deref(), "for how long?"));
     page.labelled(
         "shown by",
-        &asked(
-            entry.fixture.as_deref(),
-            "which fixture shows the new behaviour?",
-        ),
+        &asked(entry.fixture.as_deref(), "which fixture shows the new behaviour?"),
     );
     for question in Question::ALL {
         let answer = entry.answer(question);
@@ -345,17 +316,11 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
         }
         while word.width() > width {
             let (head, tail) = word.split_at(cut(word, width));
-            lines
-                .last_mut()
-                .expect("there is always a line")
-                .push_str(head);
+            lines.last_mut().expect("there is always a line").push_str(head);
             lines.push(String::new());
             word = tail;
         }
-        lines
-            .last_mut()
-            .expect("there is always a line")
-            .push_str(word);
+        lines.last_mut().expect("there is always a line").push_str(word);
     }
     lines
 }

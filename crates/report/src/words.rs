@@ -72,11 +72,7 @@ pub(crate) fn subjects(kind: Kind, count: usize) -> String {
 
 /// `1 change`, `2 changes`.
 pub(crate) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("{count} {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
+    if count == 1 { format!("{count} {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// A subject's name on one line.
@@ -131,11 +127,7 @@ pub(crate) fn decisions(change: &Change) -> Option<String> {
         return None;
     }
     let words: Vec<&str> = change.decisions.iter().map(|d| decision(*d)).collect();
-    let guess = if change.decisions_guessed {
-        " (guessed)"
-    } else {
-        ""
-    };
+    let guess = if change.decisions_guessed { " (guessed)" } else { "" };
     Some(format!("reaches {}{guess}", words.join(", ")))
 }
 
@@ -147,11 +139,7 @@ pub(crate) fn heir(entry: &Entry) -> Option<String> {
         return Some(format!("renamed to `{name}`, as declared"));
     }
     let reasons: Vec<String> = heir.reasons.iter().map(|reason| line(reason)).collect();
-    let why = if reasons.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", reasons.join("; "))
-    };
+    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
     Some(format!(
         "perhaps renamed to `{name}` (confidence {:.2}, a guess that is never acted on alone){why}",
         heir.confidence

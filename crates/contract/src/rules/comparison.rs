@@ -3,4 +3,4 @@
 use super::Rule;
 
 /// The rows.
-pub static RULES: &[Rule] = &[];
+pub static RULES: &[&Rule] = &[];

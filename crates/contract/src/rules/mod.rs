@@ -68,27 +68,39 @@ pub struct Rule {
     pub status: Status,
 }
 
-/// Shorthand for the rows below.
-#[allow(dead_code)]
-pub(crate) const fn row(
-    code: &'static str,
-    name: &'static str,
-    area: Area,
-    evidence: Evidence,
-    summary: &'static str,
-) -> Rule {
-    Rule { code, name, area, summary, evidence, since: "0.1.0", status: Status::Stable }
+/// Declares the rows of one area: a static for each code, and the table `RULES` of all of them.
+macro_rules! rules {
+    ($area:ident; $($code:ident $name:literal $evidence:ident $summary:literal)*) => {
+        $(pub(crate) static $code: $crate::rules::Rule = $crate::rules::Rule {
+            code: stringify!($code),
+            name: $name,
+            area: $crate::rules::Area::$area,
+            summary: $summary,
+            evidence: $crate::rules::Evidence::$evidence,
+            since: "0.1.0",
+            status: $crate::rules::Status::Stable,
+        };)*
+        /// The rows.
+        pub static RULES: &[&$crate::rules::Rule] = &[$(&$code),*];
+    };
 }
 
 /// Every rule, by code.
 pub fn all() -> Vec<&'static Rule> {
-    let mut rules: Vec<&'static Rule> = TABLES.iter().flat_map(|table| table.iter()).collect();
+    let mut rules: Vec<&'static Rule> =
+        TABLES.iter().flat_map(|table| table.iter().copied()).collect();
     rules.sort_by_key(|rule| rule.code);
     rules
 }
 
 /// One table per area; a new area adds a line here.
-static TABLES: &[&[Rule]] = &[comparison::RULES, http::RULES];
+static TABLES: &[&[&Rule]] =
+    &[input::RULES, output::RULES, tool::RULES, authority::RULES, http::RULES, comparison::RULES];
 
+pub mod authority;
 pub mod comparison;
+pub mod finding;
 pub mod http;
+pub mod input;
+pub mod output;
+pub mod tool;

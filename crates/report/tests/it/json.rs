@@ -29,9 +29,7 @@ fn check(value: &Value) -> Result<(), String> {
     compiler.add_resource(name, document).expect("a resource");
     let mut schemas = boon::Schemas::new();
     let index = compiler.compile(name, &mut schemas).expect("a schema");
-    schemas
-        .validate(value, index)
-        .map_err(|error| format!("{error:#}"))
+    schemas.validate(value, index).map_err(|error| format!("{error:#}"))
 }
 
 #[test]
@@ -56,12 +54,7 @@ fn the_minimum_shape_holds() {
     assert_eq!(change["witness"]["value"], json!({"name": "preview"}));
     assert_eq!(change["witness"]["accepted_by"], "old");
     assert_eq!(change["decisions"], json!(["target", "scope"]));
-    assert!(
-        tool["from"]["digest"]
-            .as_str()
-            .expect("a digest")
-            .starts_with("sha256:")
-    );
+    assert!(tool["from"]["digest"].as_str().expect("a digest").starts_with("sha256:"));
     assert_eq!(value["whole"][0]["part"], "instructions");
 }
 
@@ -133,16 +126,10 @@ fn two_schemas_carry_their_relation() {
     assert_eq!(value["relation"], value["schemas"][0]["relation"]);
     assert_eq!(value["relation"]["lost"]["answer"], "some");
     assert_eq!(value["relation"]["lost"]["witness"]["value"], "high");
-    assert_eq!(
-        value["relation"]["lost"]["witnesses"][0]["accepted_by"],
-        "old"
-    );
+    assert_eq!(value["relation"]["lost"]["witnesses"][0]["accepted_by"], "old");
     assert_eq!(value["relation"]["gained"]["answer"], "unknown");
     assert_eq!(value["relation"]["gained"]["witness"], Value::Null);
-    assert_eq!(
-        value["relation"]["gained"]["stopped_at"]["keyword"],
-        "pattern"
-    );
+    assert_eq!(value["relation"]["gained"]["stopped_at"]["keyword"], "pattern");
     insta::assert_snapshot!(render(&diff, Format::Json, &options()));
 }
 
@@ -152,11 +139,7 @@ fn the_same_schema_lost_nothing() {
         kind: Kind::Schema,
         verdict: Verdict::Safe,
         entries: Vec::new(),
-        counts: Counts {
-            old: 1,
-            new: 1,
-            unchanged: 1,
-        },
+        counts: Counts { old: 1, new: 1, unchanged: 1 },
     };
     assert_eq!(valid(&diff)["relation"]["lost"]["answer"], "nothing");
 }
@@ -190,10 +173,7 @@ fn the_schema_refuses_what_is_not_the_shape() {
     ] {
         let mut value = whole.clone();
         *value.pointer_mut(pointer).expect("a place of the report") = wrong;
-        assert!(
-            check(&value).is_err(),
-            "{pointer} is not held by the schema"
-        );
+        assert!(check(&value).is_err(), "{pointer} is not held by the schema");
     }
 }
 

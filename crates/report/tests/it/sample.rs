@@ -10,16 +10,8 @@ use serde_json::{Value, json};
 
 /// Codes that the real table will never have.
 const RULES: [(&str, &str, &str); 4] = [
-    (
-        "SF001",
-        "sample-required",
-        "A field became required: a call without it is rejected.",
-    ),
-    (
-        "SF002",
-        "sample-default",
-        "A default moved: a call that leaves it out means something else.",
-    ),
+    ("SF001", "sample-required", "A field became required: a call without it is rejected."),
+    ("SF002", "sample-default", "A default moved: a call that leaves it out means something else."),
     ("SF003", "sample-reach", "A new field selects the target."),
     ("SF004", "sample-wording", "The description was reworded."),
 ];
@@ -89,28 +81,17 @@ pub fn change(rule: &'static str, class: Class, verdict: Verdict, sentence: &str
 
 fn axes(verdict: Verdict) -> Axes {
     match verdict {
-        Verdict::Refuse => Axes {
-            compat: Compat::Breaking,
-            ..Axes::SAME
-        },
-        Verdict::NewApproval => Axes {
-            compat: Compat::Compatible,
-            authority: Authority::Wider,
-            meaning: Meaning::Same,
-        },
+        Verdict::Refuse => Axes { compat: Compat::Breaking, ..Axes::SAME },
+        Verdict::NewApproval => {
+            Axes { compat: Compat::Compatible, authority: Authority::Wider, meaning: Meaning::Same }
+        }
         Verdict::Undecided => Axes {
             compat: Compat::Undecided,
             authority: Authority::Unknown,
             meaning: Meaning::Unknown,
         },
-        Verdict::Adapt => Axes {
-            compat: Compat::Adaptable,
-            ..Axes::SAME
-        },
-        Verdict::NewName | Verdict::Safe => Axes {
-            compat: Compat::Compatible,
-            ..Axes::SAME
-        },
+        Verdict::Adapt => Axes { compat: Compat::Adaptable, ..Axes::SAME },
+        Verdict::NewName | Verdict::Safe => Axes { compat: Compat::Compatible, ..Axes::SAME },
     }
 }
 
@@ -120,15 +101,9 @@ pub fn entry(name: &str, changes: Vec<Change>) -> Entry {
         subject: Subject::Tool(name.into()),
         from: revision(1),
         to: revision(12),
-        class: changes
-            .iter()
-            .map(|change| change.class)
-            .max()
-            .expect("a change"),
+        class: changes.iter().map(|change| change.class).max().expect("a change"),
         verdict: gravest.expect("a change"),
-        axes: changes
-            .iter()
-            .fold(Axes::SAME, |all, change| all.join(change.axes)),
+        axes: changes.iter().fold(Axes::SAME, |all, change| all.join(change.axes)),
         changes,
         renamed_to: None,
         was: None,
@@ -141,16 +116,8 @@ pub fn diff(entries: Vec<Entry>) -> Diff {
     let count = entries.len() + unchanged;
     Diff {
         kind: Kind::Tools,
-        verdict: entries
-            .iter()
-            .map(|entry| entry.verdict)
-            .max()
-            .unwrap_or(Verdict::Safe),
-        counts: Counts {
-            old: count,
-            new: count,
-            unchanged,
-        },
+        verdict: entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe),
+        counts: Counts { old: count, new: count, unchanged },
         entries,
     }
 }
@@ -176,12 +143,7 @@ pub fn every_verdict() -> Diff {
     required.witness = witness(json!({"name": "preview"}), "required");
     required.decisions = vec![Decision::Target, Decision::Scope];
     required.decisions_guessed = true;
-    let wording = change(
-        "SF004",
-        Class::Cosmetic,
-        Verdict::Safe,
-        "The description was reworded.",
-    );
+    let wording = change("SF004", Class::Cosmetic, Verdict::Safe, "The description was reworded.");
 
     let reach = change(
         "SF003",
@@ -214,12 +176,7 @@ pub fn every_verdict() -> Diff {
     accepted.field = Some("tenant".into());
     let mut removed = entry(
         "old_search",
-        vec![change(
-            "SF008",
-            Class::Removal,
-            Verdict::Refuse,
-            "The tool is gone.",
-        )],
+        vec![change("SF008", Class::Removal, Verdict::Refuse, "The tool is gone.")],
     );
     removed.to = None;
     removed.renamed_to = Some(Heir {
@@ -293,9 +250,8 @@ pub fn burst() -> Diff {
         change.field = Some("project_id".into());
         change
     };
-    let mut entries: Vec<Entry> = (0..90)
-        .map(|at| entry(&format!("tool_{at:02}"), vec![required()]))
-        .collect();
+    let mut entries: Vec<Entry> =
+        (0..90).map(|at| entry(&format!("tool_{at:02}"), vec![required()])).collect();
     entries.push(entry(
         "widest",
         vec![
@@ -389,15 +345,11 @@ pub fn review() -> ReviewRecord {
             ),
             (
                 Question::SameMeaning,
-                ReviewAnswer::NotApplicable {
-                    why: "they no longer validate".into(),
-                },
+                ReviewAnswer::NotApplicable { why: "they no longer validate".into() },
             ),
             (
                 Question::RefusedBeforeEffect,
-                ReviewAnswer::NotChecked {
-                    run: "`steadfast drill -- CMD`".into(),
-                },
+                ReviewAnswer::NotChecked { run: "`steadfast drill -- CMD`".into() },
             ),
             (
                 Question::RepairWithoutAuthority,
@@ -416,27 +368,17 @@ pub fn review() -> ReviewRecord {
         old_behaviour: ATTACKS[7].into(),
         window: None,
         fixture: None,
-        answers: [(
-            Question::OldArguments,
-            ReviewAnswer::Undecided {
-                why: ATTACKS[0].into(),
-            },
-        )]
-        .into(),
+        answers: [(Question::OldArguments, ReviewAnswer::Undecided { why: ATTACKS[0].into() })]
+            .into(),
     };
-    ReviewRecord {
-        entries: vec![known, open],
-    }
+    ReviewRecord { entries: vec![known, open] }
 }
 
 /// What no line of a line-based format may contain.
 pub fn assert_inert(output: &str) {
     for (at, line) in output.lines().enumerate() {
         let place = format!("line {}: {line:?}", at + 1);
-        assert!(
-            !line.chars().any(char::is_control),
-            "a control character in {place}"
-        );
+        assert!(!line.chars().any(char::is_control), "a control character in {place}");
         assert!(
             !line.chars().any(|c| matches!(u32::from(c),
                 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFE01 | 0xE0000..=0xE0FFF)),

@@ -13,10 +13,7 @@ fn every_verdict() {
 
 #[test]
 fn every_verdict_unfolded() {
-    let all = RenderOptions {
-        all: true,
-        ..options()
-    };
+    let all = RenderOptions { all: true, ..options() };
     insta::assert_snapshot!(text(&sample::every_verdict(), &all));
 }
 
@@ -30,10 +27,7 @@ fn a_burst_is_one_line() {
 
 #[test]
 fn all_unfolds_a_burst() {
-    let all = RenderOptions {
-        all: true,
-        ..options()
-    };
+    let all = RenderOptions { all: true, ..options() };
     let out = text(&sample::burst(), &all);
     assert_eq!(out.matches("`project_id` became required;").count(), 91);
 }
@@ -52,11 +46,7 @@ fn nothing_changed() {
         kind: Kind::Openapi,
         verdict: Verdict::Safe,
         entries: Vec::new(),
-        counts: Counts {
-            old: 1,
-            new: 1,
-            unchanged: 1,
-        },
+        counts: Counts { old: 1, new: 1, unchanged: 1 },
     };
     insta::assert_snapshot!(text(&diff, &options()));
 }
@@ -66,10 +56,7 @@ fn hostile_strings_stay_strings() {
     let out = text(&sample::hostile(), &sample::hostile_options());
     assert_inert(&out);
     for line in out.lines() {
-        assert!(
-            !line.trim_start().starts_with("::"),
-            "a runner command: {line:?}"
-        );
+        assert!(!line.trim_start().starts_with("::"), "a runner command: {line:?}");
     }
     insta::assert_snapshot!(out);
 }
@@ -77,20 +64,14 @@ fn hostile_strings_stay_strings() {
 #[test]
 fn no_width_lets_a_command_start_a_line() {
     for width in 0..130 {
-        let options = RenderOptions {
-            width,
-            ..sample::hostile_options()
-        };
+        let options = RenderOptions { width, ..sample::hostile_options() };
         let mut diff = sample::hostile();
         for entry in &mut diff.entries {
             entry.changes[0].sentence = format!("{}::error::forged", "x".repeat(width));
         }
         let out = text(&diff, &options);
         for line in out.lines() {
-            assert!(
-                !line.trim_start().starts_with("::"),
-                "width {width}: {line:?}"
-            );
+            assert!(!line.trim_start().starts_with("::"), "width {width}: {line:?}");
         }
     }
 }
@@ -104,24 +85,15 @@ fn lines_keep_to_the_width() {
             .filter(|line| !line.trim_start().starts_with("e.g."))
             .map(|line| line.chars().count())
             .max();
-        assert!(
-            long <= Some(width),
-            "{long:?} columns where {width} were given"
-        );
+        assert!(long <= Some(width), "{long:?} columns where {width} were given");
     }
 }
 
 #[test]
 fn colour_adds_only_colour() {
-    let colour = RenderOptions {
-        colour: true,
-        ..options()
-    };
+    let colour = RenderOptions { colour: true, ..options() };
     let painted = text(&sample::every_verdict(), &colour);
-    assert!(
-        painted.contains("\u{1b}[1m\u{1b}[31mREFUSE\u{1b}[0m"),
-        "{painted:?}"
-    );
+    assert!(painted.contains("\u{1b}[1m\u{1b}[31mREFUSE\u{1b}[0m"), "{painted:?}");
     let mut plain = String::new();
     let mut rest = painted.as_str();
     while let Some(at) = rest.find('\u{1b}') {
@@ -142,10 +114,7 @@ fn a_huge_value_is_cut_to_its_line() {
     }
     diff.entries[1].changes[0].witness = sample::witness(deep, "type");
     let out = text(&diff, &options());
-    let line = out
-        .lines()
-        .find(|line| line.contains("[[[["))
-        .expect("the witness");
+    let line = out.lines().find(|line| line.contains("[[[[")).expect("the witness");
     assert!(line.chars().count() <= 88, "{line}");
     assert!(line.contains('…'));
 }

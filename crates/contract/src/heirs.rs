@@ -1,0 +1,146 @@
+//! What became of a tool that is gone: declared heirs first, then likely ones, each with reasons.
+
+use crate::change::Heir;
+use crate::document::{Tool, ToolList};
+use crate::lexicon::{singular, words};
+use crate::rename::{Likeness, tool_likeness};
+use crate::view::{Node, Source, View};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// From this score on a like tool is named as a suspected heir.
+const SUSPECT: f64 = 0.45;
+/// From this score on, with the same words in the name, it is the same contract renamed.
+const RENAMED: f64 = 0.6;
+/// The pairing compares every tool that is gone with every new one; beyond this it is a rewrite.
+const MOST_PAIRS: usize = 40_000;
+
+/// Finds an heir for each tool that is gone.
+pub fn find<'a>(
+    gone: &[&'a Tool],
+    come: &[&'a Tool],
+    new: &'a ToolList,
+    declared: &BTreeMap<String, String>,
+) -> BTreeMap<String, (Heir, &'a Tool, bool)> {
+    let mut heirs: BTreeMap<String, (Heir, &'a Tool, bool)> = BTreeMap::new();
+    for old in gone {
+        let name = declared.get(&old.name).or_else(|| new.aliases.get(&old.name));
+        if let Some(heir) = name.and_then(|name| new.tools.iter().find(|tool| tool.name == *name)) {
+            let entry = Heir {
+                name: heir.name.clone(),
+                confidence: 1.0,
+                reasons: vec!["declared".to_string()],
+                declared: true,
+            };
+            heirs.insert(old.name.clone(), (entry, heir, true));
+        }
+    }
+    if gone.len() * come.len() > MOST_PAIRS {
+        return heirs;
+    }
+    let fillers = fillers(gone, come);
+    let mut candidates: Vec<(f64, usize, usize, Likeness)> = Vec::new();
+    for (o, old) in gone.iter().enumerate() {
+        if heirs.contains_key(&old.name) {
+            continue;
+        }
+        for (n, new) in come.iter().enumerate() {
+            let likeness = likeness(old, new, &fillers);
+            if likeness.score >= SUSPECT {
+                candidates.push((likeness.score, o, n, likeness));
+            }
+        }
+    }
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut taken = vec![false; come.len()];
+    for (score, o, n, likeness) in candidates {
+        if taken[n] || heirs.contains_key(&gone[o].name) {
+            continue;
+        }
+        taken[n] = true;
+        let same_contract = likeness.certain && score >= RENAMED;
+        let heir = Heir {
+            name: come[n].name.clone(),
+            confidence: score,
+            reasons: likeness.reasons,
+            declared: false,
+        };
+        heirs.insert(gone[o].name.clone(), (heir, come[n], same_contract));
+    }
+    heirs
+}
+
+fn text(tool: &Tool) -> &str {
+    tool.raw.get("description").and_then(Value::as_str).unwrap_or("")
+}
+
+fn likeness(old: &Tool, new: &Tool, fillers: &[String]) -> Likeness {
+    let null = Value::Null;
+    let view = |tool: &Tool| -> Vec<String> {
+        let schema = tool.raw.get("inputSchema").unwrap_or(&null);
+        let node = Node {
+            source: Source::single(schema),
+            file: "",
+            pointer: String::new(),
+            value: schema,
+        };
+        View::of(&node).members.into_iter().map(|(name, _)| name).collect()
+    };
+    tool_likeness((&old.name, &view(old), text(old)), (&new.name, &view(new), text(new)), fillers)
+}
+
+/// Words that say nothing about which tool is meant: verbs of every tool, and the words that most
+/// of the tools that went have and the tools that came have not (a prefix that was dropped), or
+/// the other way round.
+fn fillers(gone: &[&Tool], come: &[&Tool]) -> Vec<String> {
+    let mut fillers: Vec<String> =
+        ["get", "the", "tool", "mcp"].iter().map(|word| (*word).to_string()).collect();
+    let share = |tools: &[&Tool], word: &str| -> f64 {
+        let with =
+            tools.iter().filter(|tool| words(&tool.name).iter().any(|part| singular(part) == word));
+        with.count() as f64 / tools.len().max(1) as f64
+    };
+    let mut all: Vec<String> = gone
+        .iter()
+        .chain(come)
+        .flat_map(|tool| words(&tool.name))
+        .map(|word| singular(&word).to_string())
+        .collect();
+    all.sort();
+    all.dedup();
+    for word in all {
+        let (before, after) = (share(gone, &word), share(come, &word));
+        let swapped = before >= 0.9 && after <= 0.1 || after >= 0.9 && before <= 0.1;
+        let everywhere = before >= 0.9 && after >= 0.9;
+        if (swapped || everywhere) && gone.len() >= 2 && come.len() >= 2 {
+            fillers.push(word);
+        }
+    }
+    fillers
+}
+
+/// Words in a name that warn.
+const WARNINGS: &[&str] = &[
+    "unsafe", "dangerous", "danger", "admin", "root", "force", "raw", "any", "all", "privileged",
+    "destructive", "insecure", "unrestricted",
+];
+
+/// True where the new name warns of something that the old one did not.
+pub fn warns(old: &str, new: &str) -> bool {
+    let before = words(old);
+    words(new).iter().any(|word| WARNINGS.contains(&word.as_str()) && !before.contains(word))
+}
+
+/// True where the heir asks which of several deeds is meant: a required argument with a list of
+/// values, or one named like a deed, that the old tool did not have.
+pub fn is_merged(old: &Tool, new: &Tool) -> bool {
+    let null = Value::Null;
+    let schema = new.raw.get("inputSchema").unwrap_or(&null);
+    let before = old.raw.get("inputSchema").unwrap_or(&null);
+    let known = before.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str).any(|name| {
+        let is_new = known.is_none_or(|members| !members.contains_key(name));
+        is_new && matches!(name, "method" | "action" | "operation" | "op" | "mode" | "command")
+    })
+}

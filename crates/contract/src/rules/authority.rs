@@ -1,0 +1,134 @@
+//! SF4xx: what a standing grant covers. The call itself goes on; the grant must not grow unseen.
+
+use super::finding::{Context, Judgement, finding, shown, shown_list};
+use crate::change::Change;
+use crate::edit::{Edit, is_zero};
+use crate::lexicon::{Role, words};
+use crate::verdict::{Authority, Class};
+use crate::view::Kinds;
+use serde_json::Value;
+
+rules! {
+    Authority;
+    SF401 "selecting-input-added" Proof "A new optional argument selects the target or who acts: a standing grant would cover more."
+    SF402 "free-form-input-added" Proof "A new optional argument holds text that is run or fetched: a standing grant would cover more."
+    SF403 "effect-input-added" Proof "A new optional argument widens or changes the deed."
+    SF404 "reach-values-added" Proof "A selecting argument takes more values than before."
+    SF405 "one-became-many" Proof "A selecting argument takes a list or a selector in place of one."
+    SF406 "selection-became-optional" Proof "A selecting argument can be left out: what is then acted on is the server's choice."
+    SF407 "input-disclosed-in-header" Proof "An argument's value is copied into an HTTP header that intermediaries see."
+}
+
+/// Words of an argument that chooses the deed.
+const DEED: &[&str] =
+    &["method", "action", "operation", "op", "mode", "verb", "command", "type", "kind"];
+
+/// A new optional argument that a grant should keep absent.
+pub fn optional_added(
+    edit: &Edit,
+    role: Role,
+    default: Option<&Value>,
+    text: &str,
+    context: &Context<'_>,
+) -> Option<Change> {
+    let field = edit.field.as_str();
+    let saves = text.to_lowercase();
+    let writes = ["save to", "saved to", "saves to", "write to", "written to", "to disk"]
+        .iter()
+        .any(|phrase| saves.contains(phrase));
+    let (rule, what, authority) = match role {
+        Role::Target | Role::Authority => {
+            (&SF401, "selects the target or who acts", Authority::Wider)
+        }
+        Role::FreeForm => (&SF402, "holds text that is run or fetched", Authority::Wider),
+        Role::Effect if default.is_none_or(is_zero) => {
+            (&SF403, "can widen or change the deed", Authority::Unknown)
+        }
+        Role::Effect => (&SF403, "can widen or change the deed", Authority::Wider),
+        Role::Guard => (&SF403, "can switch a check off or on", Authority::Unknown),
+        _ if writes => (&SF403, "writes to a place", Authority::Wider),
+        _ => return None,
+    };
+    Some(finding(
+        rule,
+        edit,
+        context,
+        Judgement::ADDITIVE.class(Class::Authority).authority(authority),
+        format!("`{field}` {what}: old calls leave it out, a standing grant should keep it absent"),
+    ))
+}
+
+/// A selecting argument that need not be sent any more.
+pub fn became_optional(edit: &Edit, context: &Context<'_>) -> Change {
+    finding(
+        &SF406,
+        edit,
+        context,
+        Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider),
+        format!(
+            "`{}` can be left out now, and what is acted on is then the server's choice; old calls send it",
+            edit.field
+        ),
+    )
+}
+
+/// A selecting argument that takes lists or selectors besides.
+pub fn kinds_widened(edit: &Edit, added: &Kinds, context: &Context<'_>) -> Option<Change> {
+    let many = added.contains("array") || added.contains("object");
+    if !many || !context.lexicon.never_guess(&edit.field) {
+        return None;
+    }
+    Some(finding(
+        &SF405,
+        edit,
+        context,
+        Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider),
+        format!("`{}` takes many in place of one now; old calls name one", edit.field),
+    ))
+}
+
+/// A selecting argument, or one that chooses the deed, that takes more values.
+pub fn values_added(
+    edit: &Edit,
+    added: &[Value],
+    lifted: bool,
+    context: &Context<'_>,
+) -> Option<Change> {
+    let name = edit.field.rsplit('.').next().unwrap_or("");
+    let chooses_deed = words(name).iter().any(|word| DEED.contains(&word.as_str()));
+    if !(chooses_deed || context.lexicon.never_guess(&edit.field)) {
+        return None;
+    }
+    let what = if lifted {
+        "any value of its kind".to_string()
+    } else {
+        match added {
+            [only] => shown(only),
+            many => shown_list(many),
+        }
+    };
+    Some(finding(
+        &SF404,
+        edit,
+        context,
+        Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider),
+        format!(
+            "`{}` also takes {what}: old calls are untouched, a standing grant is not",
+            edit.field
+        ),
+    ))
+}
+
+/// The value travels in a header from now on.
+pub fn disclosed(edit: &Edit, context: &Context<'_>) -> Change {
+    finding(
+        &SF407,
+        edit,
+        context,
+        Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider),
+        format!(
+            "the value of `{}` is copied into an HTTP header that intermediaries see",
+            edit.field
+        ),
+    )
+}

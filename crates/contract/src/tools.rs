@@ -1,0 +1,274 @@
+//! Two lists of tools: matched by name, each pair walked once, heirs looked for, all joined.
+
+use crate::change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Subject};
+use crate::diff::Options;
+use crate::document::{Tool, ToolList};
+use crate::edit::walk;
+use crate::engine::{Direction, Pair, concerns_sets};
+use crate::heirs;
+use crate::relation::Local;
+use crate::rules::finding::{Context, canonical};
+use crate::rules::tool::{Fate, Hints};
+use crate::rules::{input, output, tool};
+use crate::verdict::{Authority, Axes, Class, Verdict};
+use crate::view::{Node, Source};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Compares two lists.
+pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
+    let old_by_name: BTreeMap<&str, &Tool> =
+        old.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
+    let new_by_name: BTreeMap<&str, &Tool> =
+        new.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
+    let gone: Vec<&Tool> =
+        old.tools.iter().filter(|tool| !new_by_name.contains_key(tool.name.as_str())).collect();
+    let come: Vec<&Tool> =
+        new.tools.iter().filter(|tool| !old_by_name.contains_key(tool.name.as_str())).collect();
+    let heirs = heirs::find(&gone, &come, new, &options.renames);
+
+    let mut entries = Vec::new();
+    let mut unchanged = 0;
+    for tool in &old.tools {
+        if let Some(now) = new_by_name.get(tool.name.as_str()) {
+            match pair(tool, now, options) {
+                Some(entry) => entries.push(entry),
+                None => unchanged += 1,
+            }
+        } else {
+            entries.push(removed(tool, heirs.get(&tool.name), options));
+        }
+    }
+    let was: BTreeMap<&str, &str> = heirs
+        .iter()
+        .map(|(old_name, (heir, _, _))| (heir.name.as_str(), old_name.as_str()))
+        .collect();
+    for tool in &come {
+        entries.push(added(tool, was.get(tool.name.as_str()).copied(), options));
+    }
+    entries.extend(instructions(old, new, options));
+    let counts = Counts { old: old.tools.len(), new: new.tools.len(), unchanged };
+    let verdict = entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe);
+    Diff { kind: Kind::Tools, verdict, entries, counts }
+}
+
+/// Everything a tool says in prose: its own text and that of its arguments.
+fn all_text(tool: &Tool) -> String {
+    let mut text = String::new();
+    gather(&tool.raw, &mut text, 0);
+    text
+}
+
+fn gather(value: &Value, text: &mut String, depth: usize) {
+    // Texts deeper than this belong to no argument that a person reads.
+    if depth > 24 {
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            if let Some(Value::String(own)) = members.get("description") {
+                text.push_str(own);
+                text.push('\n');
+            }
+            for (name, member) in members {
+                if name != "annotations" && name != "_meta" {
+                    gather(member, text, depth + 1);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather(item, text, depth + 1)),
+        _ => {}
+    }
+}
+
+fn revision(tool: &Tool) -> Revision {
+    let mut contract = tool.raw.clone();
+    if let Value::Object(members) = &mut contract {
+        members.shift_remove("_meta");
+    }
+    let digest = Sha256::digest(canonical(&contract).as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Revision { digest: format!("sha256:{hex}"), ordinal: tool.ordinal }
+}
+
+/// One pair of tools with one name: `None` where nothing changed.
+fn pair(old: &Tool, new: &Tool, options: &Options) -> Option<Entry> {
+    let (from, to) = (revision(old), revision(new));
+    if from.digest == to.digest {
+        return None;
+    }
+    let subject = Subject::Tool(new.name.clone());
+    let changes = changes(old, new, &subject, options);
+    Some(join(subject, Some(from), Some(to), changes))
+}
+
+/// The journey of one pair: walk, ask the engine, judge, see that nothing is left unexplained.
+fn changes(old: &Tool, new: &Tool, subject: &Subject, options: &Options) -> Vec<Change> {
+    let (old_text, new_text) = (all_text(old), all_text(new));
+    let context = Context {
+        subject,
+        lexicon: &options.lexicon,
+        old_text: &old_text,
+        new_text: &new_text,
+        prefix: "",
+    };
+    let mut changes = tool::judge(old, new, &context);
+    changes.extend(schemas(old, new, "inputSchema", Direction::Input, &context));
+    changes.extend(schemas(old, new, "outputSchema", Direction::Output, &context));
+    if changes.is_empty() {
+        changes.push(tool::restated(&context));
+    }
+    changes
+}
+
+fn schemas(
+    old: &Tool,
+    new: &Tool,
+    member: &str,
+    direction: Direction,
+    context: &Context<'_>,
+) -> Vec<Change> {
+    let empty = Value::Object(serde_json::Map::new());
+    let (before, after) = (old.raw.get(member), new.raw.get(member));
+    if direction == Direction::Output {
+        match (before, after) {
+            (None, None) => return Vec::new(),
+            (None, Some(schema)) => return vec![output::described(schema, context)],
+            (Some(schema), None) => return vec![output::undescribed(schema, context)],
+            _ => {}
+        }
+    }
+    let (before, after) = (before.unwrap_or(&empty), after.unwrap_or(&empty));
+    if canonical(before) == canonical(after) {
+        return Vec::new();
+    }
+    let node = |schema| Node {
+        source: Source::single(schema),
+        file: "",
+        pointer: String::new(),
+        value: schema,
+    };
+    let prefix = format!("/{member}");
+    let context = Context { prefix: &prefix, ..*context };
+    let edits = walk(&node(before), &node(after));
+    let engine = Pair::new(before, after, direction);
+    let mut changes = Vec::new();
+    for edit in &edits {
+        let local = if concerns_sets(edit) { engine.local(edit) } else { Local::not_asked() };
+        changes.extend(match direction {
+            Direction::Input => input::judge(edit, &local, &context),
+            Direction::Output => output::judge(edit, &local, &context),
+        });
+    }
+    changes.extend(engine.unexplained(&changes, &context));
+    if changes.is_empty() {
+        changes.push(tool::schema_restated(&prefix, &context));
+    }
+    changes
+}
+
+fn removed(old: &Tool, heir: Option<&(Heir, &Tool, bool)>, options: &Options) -> Entry {
+    let subject = Subject::Tool(old.name.clone());
+    let text = all_text(old);
+    let context = Context {
+        subject: &subject,
+        lexicon: &options.lexicon,
+        old_text: &text,
+        new_text: "",
+        prefix: "",
+    };
+    let mut inner = Vec::new();
+    let found = heir.map(|(heir, new, same_contract)| {
+        inner = changes(old, new, &subject, options);
+        inner.retain(|change| change.class != Class::Cosmetic);
+        (heir, fate(old, new, heir, *same_contract, &inner))
+    });
+    let gone = tool::removed(&context, old, found);
+    let verdict = gone.verdict;
+    let mut all = vec![gone];
+    if let Some((_, Fate::Renamed | Fate::RenamedChanged(_) | Fate::Warned)) = found {
+        all.append(&mut inner);
+    }
+    let mut entry = join(subject, Some(revision(old)), None, all);
+    entry.verdict = verdict;
+    entry.renamed_to = found.map(|(heir, _)| heir.clone());
+    entry
+}
+
+/// What became of a tool that has an heir, by what the pair itself says.
+fn fate(old: &Tool, new: &Tool, heir: &Heir, same_contract: bool, inner: &[Change]) -> Fate {
+    let worst = input::worst(inner);
+    let wider = inner.iter().any(|change| change.axes.authority == Authority::Wider);
+    let warned = heirs::warns(&old.name, &new.name);
+    if heir.declared && heirs::is_merged(old, new) {
+        return if Hints::of(new).read_only { Fate::MergedReads } else { Fate::Merged };
+    }
+    if !(heir.declared || same_contract || warned) {
+        return Fate::Suspected;
+    }
+    if warned || worst == Verdict::Safe && wider {
+        Fate::Warned
+    } else if worst == Verdict::Safe {
+        Fate::Renamed
+    } else {
+        Fate::RenamedChanged(worst)
+    }
+}
+
+fn added(new: &Tool, was: Option<&str>, options: &Options) -> Entry {
+    let subject = Subject::Tool(new.name.clone());
+    let text = all_text(new);
+    let context = Context {
+        subject: &subject,
+        lexicon: &options.lexicon,
+        old_text: "",
+        new_text: &text,
+        prefix: "",
+    };
+    let change = tool::added(&context, new);
+    let mut entry = join(subject, None, Some(revision(new)), vec![change]);
+    entry.was = was.map(str::to_string);
+    entry
+}
+
+fn instructions(old: &ToolList, new: &ToolList, options: &Options) -> Option<Entry> {
+    let (Some(before), Some(after)) = (&old.instructions, &new.instructions) else { return None };
+    if before == after {
+        return None;
+    }
+    let subject = Subject::Whole("instructions".to_string());
+    let context = Context {
+        subject: &subject,
+        lexicon: &options.lexicon,
+        old_text: before,
+        new_text: after,
+        prefix: "",
+    };
+    let changes = tool::instructions(&context, before, after);
+    Some(join(subject, None, None, changes))
+}
+
+/// Joins changes: the gravest class and verdict win, the axes join each by itself.
+pub fn join(
+    subject: Subject,
+    from: Option<Revision>,
+    to: Option<Revision>,
+    mut changes: Vec<Change>,
+) -> Entry {
+    // Gravest first; the sort is stable, so document order holds within one verdict and class.
+    changes.sort_by(|a, b| (b.verdict, b.class).cmp(&(a.verdict, a.class)));
+    let live = || changes.iter().filter(|change| change.suppressed.is_none());
+    Entry {
+        class: live().map(|change| change.class).max().unwrap_or(Class::Cosmetic),
+        verdict: live().map(|change| change.verdict).max().unwrap_or(Verdict::Safe),
+        axes: live().fold(Axes::SAME, |axes, change| axes.join(change.axes)),
+        subject,
+        from,
+        to,
+        changes,
+        renamed_to: None,
+        was: None,
+        relation: None,
+    }
+}
