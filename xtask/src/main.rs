@@ -1,10 +1,11 @@
-//! Automation of this repository: `cargo xtask ci | tidy | new-rule | bless | docs`.
+//! Automation of this repository: `cargo xtask ci | tidy | new-rule | bless | docs | picture`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod bless;
 mod ci;
 mod docs;
 mod new_rule;
+mod picture;
 mod repo;
 mod tidy;
 
@@ -43,6 +44,12 @@ const COMMANDS: &[Command] = &[
         takes: "",
         does: "write the rules' index, the list of codes and the table of embedded pages anew",
         run: docs::run,
+    },
+    Command {
+        name: "picture",
+        takes: "",
+        does: "draw the README's picture from what the binary prints",
+        run: picture::run,
     },
 ];
 
