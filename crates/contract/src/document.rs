@@ -1,5 +1,13 @@
 //! What was read: a list of tools, an OpenAPI document, or one JSON Schema.
 
+mod read;
+mod refs;
+mod tools;
+
+pub(crate) use read::check_version;
+pub use read::{Form, Reading, read, read_folder};
+pub use refs::{Reference, file_references, resolve_path};
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -62,4 +70,34 @@ pub struct Tool {
     pub raw: Value,
     /// Ordinal of this revision where a lock counted it.
     pub ordinal: Option<u64>,
+}
+
+impl Contract {
+    /// The name people know it by.
+    pub fn name(&self) -> &str {
+        match self {
+            Contract::Tools(list) => &list.name,
+            Contract::Openapi(bundle) | Contract::Schema(bundle) => &bundle.name,
+        }
+    }
+
+    /// What kind of contract it is.
+    pub fn kind(&self) -> crate::change::Kind {
+        match self {
+            Contract::Tools(_) => crate::change::Kind::Tools,
+            Contract::Openapi(_) => crate::change::Kind::Openapi,
+            Contract::Schema(_) => crate::change::Kind::Schema,
+        }
+    }
+}
+
+impl Problem {
+    /// A problem at a JSON Pointer of a file: `file#/tools/3`.
+    pub(crate) fn at(name: &str, pointer: &str, sentence: String, help: &str) -> Problem {
+        Problem {
+            place: if pointer.is_empty() { name.to_owned() } else { format!("{name}#{pointer}") },
+            sentence,
+            help: help.to_owned(),
+        }
+    }
 }

@@ -1,0 +1,176 @@
+//! The items of a list, one by one: what makes a tool callable at all.
+
+use super::read::kind_of;
+use super::{Problem, Tool, ToolList};
+use crate::limits;
+use crate::text::quoted;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Reads the items of a `tools` array that stands at `pointer`.
+pub(super) fn read(name: &str, pointer: &str, items: &[Value]) -> (ToolList, Vec<Problem>) {
+    let mut reader = Reader::new(name);
+    for (index, item) in items.iter().enumerate() {
+        // A file that is one tool has no index.
+        let at = match (pointer.is_empty(), items.len()) {
+            (true, 1) => String::new(),
+            _ => format!("{pointer}/{index}"),
+        };
+        reader.tool(name, &at, item);
+    }
+    reader.done()
+}
+
+/// Reads the files of a folder, one tool each.
+pub(super) fn read_files(name: &str, files: &BTreeMap<String, Value>) -> (ToolList, Vec<Problem>) {
+    let mut reader = Reader::new(name);
+    for (file, value) in files {
+        reader.tool(&format!("{name}/{file}"), "", value);
+    }
+    reader.done()
+}
+
+struct Reader {
+    list: ToolList,
+    /// Where each name was first seen.
+    seen: BTreeMap<String, String>,
+    problems: Vec<Problem>,
+    more_problems: usize,
+}
+
+impl Reader {
+    fn new(name: &str) -> Reader {
+        Reader {
+            list: ToolList { name: name.to_owned(), ..ToolList::default() },
+            seen: BTreeMap::new(),
+            problems: Vec::new(),
+            more_problems: 0,
+        }
+    }
+
+    fn done(mut self) -> (ToolList, Vec<Problem>) {
+        if self.more_problems > 0 {
+            self.problems.push(Problem::at(
+                &self.list.name,
+                "",
+                format!("{} more problems of this kind were found.", self.more_problems),
+                "Repair those above first.",
+            ));
+        }
+        (self.list, self.problems)
+    }
+
+    fn report(&mut self, file: &str, pointer: &str, sentence: String, help: &str) {
+        if self.problems.len() < limits::PROBLEMS {
+            self.problems.push(Problem::at(file, pointer, sentence, help));
+        } else {
+            self.more_problems += 1;
+        }
+    }
+
+    fn tool(&mut self, file: &str, pointer: &str, item: &Value) {
+        let Value::Object(members) = item else {
+            self.report(
+                file,
+                pointer,
+                format!("A tool is {} here, not an object.", kind_of(item)),
+                "Each tool is an object with a name and an inputSchema.",
+            );
+            return;
+        };
+        let name = match members.get("name") {
+            Some(Value::String(name)) if !name.trim().is_empty() => name.clone(),
+            found => {
+                let sentence = match found {
+                    None => "A tool has no name.".to_owned(),
+                    Some(Value::String(_)) => "The name of a tool is blank.".to_owned(),
+                    Some(other) => format!("The name of a tool is {}, not text.", kind_of(other)),
+                };
+                self.report(
+                    file,
+                    &format!("{pointer}/name"),
+                    sentence,
+                    "A tool without a name cannot be called and cannot be compared.",
+                );
+                return;
+            }
+        };
+        if let Some(first) = self.seen.get(&name) {
+            let sentence = format!("The tool {} is listed twice; first at {first}.", quoted(&name));
+            self.report(
+                file,
+                pointer,
+                sentence,
+                "A call by name cannot tell the two apart. Only the first is compared: remove or rename the other.",
+            );
+            return;
+        }
+        let place = Problem::at(file, pointer, String::new(), "").place;
+        self.seen.insert(name.clone(), place);
+        self.schemas(file, pointer, &name, members);
+        self.list.tools.push(Tool { name, raw: item.clone(), ordinal: None });
+    }
+
+    fn schemas(&mut self, file: &str, pointer: &str, name: &str, members: &Map<String, Value>) {
+        let shown = quoted(name);
+        let input = format!("{pointer}/inputSchema");
+        match members.get("inputSchema") {
+            Some(Value::Object(schema)) => {
+                if schema.keys().all(|key| ANNOTATIONS.contains(&key.as_str())) {
+                    self.report(
+                        file,
+                        &input,
+                        format!("The input schema of {shown} is blank: it says nothing about what a caller may send."),
+                        "Look for an error in the server's schema generator; at the least write {\"type\": \"object\"}.",
+                    );
+                } else if let Some(found) = schema.get("type").filter(|found| !allows_object(found))
+                {
+                    let found = found.to_string();
+                    self.report(
+                        file,
+                        &input,
+                        format!("The input schema of {shown} has the type {found}; arguments are always an object."),
+                        "Write \"type\": \"object\" and put the arguments into properties.",
+                    );
+                }
+            }
+            found => {
+                let sentence = match found {
+                    None => format!("The tool {shown} has no input schema."),
+                    Some(other) => {
+                        format!("The input schema of {shown} is {}, not an object.", kind_of(other))
+                    }
+                };
+                self.report(
+                    file,
+                    &input,
+                    sentence,
+                    "What a caller may send is unknown, and unknown is not the same as anything: write at least {\"type\": \"object\"}.",
+                );
+            }
+        }
+        if let Some(found) = members.get("outputSchema").filter(|found| !found.is_object()) {
+            let sentence =
+                format!("The output schema of {shown} is {}, not an object.", kind_of(found));
+            self.report(
+                file,
+                &format!("{pointer}/outputSchema"),
+                sentence,
+                "Leave it out, or write a schema object.",
+            );
+        }
+    }
+}
+
+/// Members that annotate a schema and restrict nothing.
+const ANNOTATIONS: &[&str] =
+    &["$schema", "$id", "$comment", "title", "description", "examples", "default", "deprecated"];
+
+/// Whether a `type` keyword lets an object through. What is no type at all is the schema reader's to tell.
+fn allows_object(found: &Value) -> bool {
+    match found {
+        Value::String(word) => word == "object",
+        Value::Array(words) => words.iter().any(|word| word == "object"),
+        _ => true,
+    }
+}

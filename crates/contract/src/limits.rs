@@ -1,0 +1,25 @@
+//! Every bound of this crate that does not belong to one rule, with its reason.
+
+/// How deep objects and arrays may nest in a document.
+///
+/// The deepest real contract known to us nests 40 levels; 128 is also where the common JSON
+/// readers stop, so whatever is read here can be read by the tools beside it. The readers use
+/// the call stack, and 128 levels of it are far below the smallest default stack.
+pub const DEPTH: usize = 128;
+
+/// How many bytes one document may have.
+///
+/// The largest public API descriptions have about 12 MB; a list of tools beyond 1 MB already
+/// fills a model's context.
+pub const DOCUMENT_BYTES: usize = 64 << 20;
+
+/// How many values the aliases of one YAML document may add by repetition.
+///
+/// A few kilobytes of nested aliases can stand for more values than memory holds. Honest
+/// documents repeat a few thousand.
+pub const YAML_ALIASED_VALUES: usize = 1_000_000;
+
+/// How many problems of one document are listed; the rest is counted.
+///
+/// Enough to repair a file in one pass, few enough to be read.
+pub const PROBLEMS: usize = 50;
