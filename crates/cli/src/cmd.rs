@@ -1,0 +1,7 @@
+//! The commands, one file each.
+
+pub mod completions;
+pub mod diff;
+pub mod explain;
+pub mod man;
+pub mod rules;

@@ -1,0 +1,107 @@
+//! `steadfast diff`: two contracts, every change classified.
+
+use crate::args::{Command, ReportArgs, Threshold};
+use crate::exit::{Exit, Failure};
+use crate::load;
+use crate::output::Shell;
+use contract::document::{Bundle, Reading};
+use contract::{Options, Verdict};
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+pub struct Diff {
+    /// The contract that actions were planned against: a file, a folder of tools, or - for standard input
+    #[arg(value_name = "OLD", required_unless_present = "example")]
+    old: Option<String>,
+    /// The contract that holds now
+    #[arg(value_name = "NEW", required_unless_present = "example")]
+    new: Option<String>,
+    /// Compare two releases of a real MCP server that are built into this program
+    #[arg(long, conflicts_with_all = ["old", "new"])]
+    example: bool,
+    /// Exit with 1 where the verdict is this or graver (3 where only undecided)
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    fail_on: Option<Threshold>,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+impl Command for Diff {
+    const NAME: &'static str = "diff";
+    const ABOUT: &'static str = "Compare two contracts and classify every change";
+    const EXAMPLES: &'static str = "\
+Each side is a snapshot, a tools/list result, a folder with one tool a file, a lock, an OpenAPI 3.0 or
+3.1 document or a JSON Schema, in JSON or YAML. Both sides are of one kind.
+
+Examples:
+  steadfast diff --example
+  steadfast diff before.json after.json
+  steadfast diff openapi-1.yaml openapi-2.yaml --format markdown
+  steadfast diff before.json after.json --fail-on refuse
+  git show v1.2:openapi.yaml | steadfast diff - openapi.yaml";
+
+    fn run(self, shell: &Shell) -> Result<Exit, Failure> {
+        let (old, new) = match (&self.old, &self.new) {
+            (Some(old), Some(new)) => load::pair(old, new)?,
+            _ => example()?,
+        };
+        let problems: Vec<_> = [old.problems.as_slice(), new.problems.as_slice()].concat();
+        same_kind(&old, &new)?;
+        let diff = contract::diff(&old.contract, &new.contract, &Options::default())?;
+        let options = report::RenderOptions {
+            colour: shell.colour,
+            width: shell.width,
+            all: self.report.all,
+            fail_on: self.fail_on.map(Verdict::from),
+            old_name: old.contract.name().to_owned(),
+            new_name: new.contract.name().to_owned(),
+            file: self.new.clone().filter(|path| path != "-"),
+            ..report::RenderOptions::default()
+        };
+        shell.print(&report::render(&diff, self.report.format.into(), &options))?;
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        Ok(match self.fail_on {
+            Some(threshold) if diff.verdict >= threshold.into() => {
+                if diff.verdict == Verdict::Undecided { Exit::Undecided } else { Exit::Findings }
+            }
+            _ => Exit::Fine,
+        })
+    }
+}
+
+/// Refuses to compare unlike things.
+pub fn same_kind(old: &Reading, new: &Reading) -> Result<(), Failure> {
+    if old.contract.kind() == new.contract.kind() {
+        return Ok(());
+    }
+    Err(Failure::one(
+        new.contract.name(),
+        format!(
+            "This is {}, but {} is {}.",
+            new.form.in_words(),
+            old.contract.name(),
+            old.form.in_words()
+        ),
+        "Only contracts of one kind can be compared: tools with tools, OpenAPI with OpenAPI, a schema with a schema.",
+    ))
+}
+
+/// Two neighbouring releases of a real server; origin and licence stand in fixtures/mcp/NOTICE.md.
+fn example() -> Result<(Reading, Reading), Failure> {
+    let read = |name: &str, text: &str| -> Result<Reading, Failure> {
+        let root = contract::text::read(name, text.as_bytes())?;
+        Ok(contract::document::read(Bundle { name: name.to_owned(), root, ..Bundle::default() })?)
+    };
+    Ok((
+        read(
+            "tavily-mcp 0.2.9",
+            include_str!("../../../../fixtures/mcp/tavily-mcp/003-0.2.9.tools.json"),
+        )?,
+        read(
+            "tavily-mcp 0.2.10",
+            include_str!("../../../../fixtures/mcp/tavily-mcp/004-0.2.10.tools.json"),
+        )?,
+    ))
+}

@@ -1,0 +1,74 @@
+//! Files: read with a bound, written whole or not at all.
+
+use crate::exit::Failure;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Reads a whole file, or standard input where the path is `-`.
+pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
+    // One byte more than is allowed, so that the reader of the text can say that it is too much.
+    let limit = contract::limits::DOCUMENT_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    let outcome = if path == "-" {
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    };
+    match outcome {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// Why a path cannot be read, in a sentence.
+pub fn unreadable(path: &str, error: &io::Error) -> Failure {
+    let (sentence, help) = match error.kind() {
+        io::ErrorKind::NotFound => (
+            "There is no such file or folder.".to_owned(),
+            "Check the path; it is taken from the current folder.",
+        ),
+        io::ErrorKind::PermissionDenied => {
+            ("Reading it is not allowed.".to_owned(), "Check who owns the file.")
+        }
+        io::ErrorKind::IsADirectory => {
+            ("This is a folder, not a file.".to_owned(), "Name the file in it.")
+        }
+        _ => (format!("It could not be read: {error}."), "Check the disk and the path."),
+    };
+    Failure::one(path, sentence, help)
+}
+
+/// Writes a file through a temporary one beside it: whoever reads sees the old content or the new.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let attempt = || -> io::Result<()> {
+        let mut file = tempfile::Builder::new()
+            .prefix(".steadfast-")
+            .permissions(permissions(path))
+            .tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    attempt().map_err(|error| {
+        Failure::one(
+            path.display().to_string(),
+            format!("The file could not be written: {error}."),
+            "Nothing was changed. Check that the folder exists and may be written to.",
+        )
+    })
+}
+
+/// Those of the file that is replaced, else what a new file of a project usually has.
+fn permissions(path: &Path) -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    match std::fs::metadata(path) {
+        Ok(known) => known.permissions(),
+        Err(_) => std::fs::Permissions::from_mode(0o644),
+    }
+}

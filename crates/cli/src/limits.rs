@@ -1,0 +1,26 @@
+//! Every bound of the shell, with its reason.
+
+/// How many files one folder of tools may have.
+///
+/// The largest folder of per-tool files known to us has 164; ten thousand is a wrong path.
+pub const FOLDER_FILES: usize = 10_000;
+
+/// How many files the references of one document may reach.
+///
+/// The largest split API descriptions have about 2,000 files.
+pub const REFERENCED_FILES: usize = 5_000;
+
+/// How many bytes all files of one document may have together.
+///
+/// Twice what one document may have: split descriptions are not larger than whole ones.
+pub const REFERENCED_BYTES: u64 = 128 << 20;
+
+/// From how many subjects on a comparison shows its progress.
+///
+/// A tool takes a millisecond at the most usual; below this nothing would be seen of it.
+pub const PROGRESS_FROM: usize = 200;
+
+/// The narrowest and widest text, in columns.
+///
+/// Below the first, columns break apart; beyond the second, lines are no longer read.
+pub const WIDTH: (usize, usize) = (40, 120);
