@@ -9,9 +9,9 @@ mod read;
 pub use config::{ReviewNote, Settings};
 
 use crate::change::{Change, Diff, Entry, Subject};
-use crate::digest;
+use crate::rules::finding::fingerprint;
 use crate::verdict::{Authority, Axes, Class, Verdict};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -185,7 +185,7 @@ fn live(entry: &Entry) -> impl Iterator<Item = &Change> {
 
 fn about_policy(changes: Vec<Change>) -> Entry {
     Entry {
-        subject: Subject::Whole("suppressions".to_owned()),
+        subject: own_subject(),
         from: None,
         to: None,
         class: Class::Additive,
@@ -230,11 +230,11 @@ fn finding(rule: &'static str, suppression: &Suppression, sentence: String) -> C
         "until": suppression.until.to_string(),
         "place": suppression.place,
     });
-    Change {
+    let mut change = Change {
         rule,
         path: String::new(),
-        field: None,
-        fingerprint: fingerprint(rule, "suppressions", "", Some(&json!(suppression.finding)), None),
+        field: Some(suppression.finding.clone()),
+        fingerprint: String::new(),
         before: Some(before),
         after: None,
         sentence,
@@ -245,19 +245,12 @@ fn finding(rule: &'static str, suppression: &Suppression, sentence: String) -> C
         decisions: Vec::new(),
         decisions_guessed: false,
         suppressed: None,
-    }
+    };
+    change.fingerprint = fingerprint(&change, &own_subject());
+    change
 }
 
-/// The stable name of a finding: over code, subject, pointer and values, never over wording.
-fn fingerprint(
-    rule: &str,
-    subject: &str,
-    pointer: &str,
-    before: Option<&Value>,
-    after: Option<&Value>,
-) -> String {
-    /// 64 bits: enough that two findings of one project never share a name.
-    const DIGITS: usize = 16;
-    let digest = digest::of_value(&json!([rule, subject, pointer, before, after]));
-    digest["sha256:".len()..][..DIGITS].to_owned()
+/// Who the findings about suppressions are about.
+fn own_subject() -> Subject {
+    Subject::Whole("suppressions".to_owned())
 }

@@ -2,6 +2,7 @@
 
 use crate::change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Subject};
 use crate::diff::Options;
+use crate::digest;
 use crate::document::{Tool, ToolList};
 use crate::edit::walk;
 use crate::engine::{Direction, Pair, concerns_sets};
@@ -13,7 +14,6 @@ use crate::rules::{input, output, tool};
 use crate::verdict::{Authority, Axes, Class, Verdict};
 use crate::view::{Node, Source};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Compares two lists.
@@ -83,13 +83,7 @@ fn gather(value: &Value, text: &mut String, depth: usize) {
 }
 
 fn revision(tool: &Tool) -> Revision {
-    let mut contract = tool.raw.clone();
-    if let Value::Object(members) = &mut contract {
-        members.shift_remove("_meta");
-    }
-    let digest = Sha256::digest(canonical(&contract).as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Revision { digest: format!("sha256:{hex}"), ordinal: tool.ordinal }
+    Revision { digest: digest::of_tool(&tool.raw), ordinal: tool.ordinal }
 }
 
 /// One pair of tools with one name: `None` where nothing changed.

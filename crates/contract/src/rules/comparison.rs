@@ -1,6 +1,7 @@
 //! SF9xx: findings about the comparison itself.
 
-use super::Rule;
-
-/// The rows.
-pub static RULES: &[&Rule] = &[];
+rules! {
+    Comparison;
+    SF901 "suppression-expired" Proof "An accepted finding is past its date and still there."
+    SF902 "suppression-unused" Proof "An accepted finding is there no longer; what accepts it could hide another."
+}

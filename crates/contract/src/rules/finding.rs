@@ -159,23 +159,9 @@ pub fn fingerprint(change: &Change, subject: &Subject) -> String {
     digest[..10].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// JSON with sorted members and without spaces: equal values, equal text.
+/// Canonical JSON: equal values, equal text.
 pub fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let mut names: Vec<&String> = members.keys().collect();
-            names.sort();
-            let inner: Vec<String> = names
-                .into_iter()
-                .map(|name| format!("{}:{}", Value::from(name.as_str()), canonical(&members[name])))
-                .collect();
-            format!("{{{}}}", inner.join(","))
-        }
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
-        }
-        other => other.to_string(),
-    }
+    crate::digest::canonical(value)
 }
 
 /// Attaches a replayed value.

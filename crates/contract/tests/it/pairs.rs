@@ -1,5 +1,6 @@
 //! Reads a pair of contracts from files or from the blocks of a page, and writes down what `diff` says of it.
 
+use contract::policy::{Day, Settings};
 use contract::{Bundle, Contract, Diff, Kind, Options, Tool, ToolList, diff};
 use serde_json::Value;
 use std::fs;
@@ -53,6 +54,13 @@ pub fn side(folder: &Path, side: &str) -> Contract {
 /// Compares, and stops the test where a document cannot be read.
 pub fn compare(place: &str, old: &Contract, new: &Contract, options: &Options) -> Diff {
     diff(old, new, options).unwrap_or_else(|problems| panic!("{place}: {problems:?}"))
+}
+
+/// Applies the settings of a fixture or page, on a day that never moves.
+pub fn accept(settings: &str, found: &mut Diff) {
+    let settings = Settings::read("steadfast.toml", settings)
+        .unwrap_or_else(|problems| panic!("{problems:?}"));
+    settings.policy.apply(found, Day { year: 2026, month: 12, day: 1 });
 }
 
 /// The codes that a comparison reports.

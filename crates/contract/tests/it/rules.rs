@@ -57,12 +57,16 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 
 fn run(folder: &Path) -> Diff {
     let place = folder.display().to_string();
-    pairs::compare(
+    let mut found = pairs::compare(
         &place,
         &pairs::side(folder, "old"),
         &pairs::side(folder, "new"),
         &Options::default(),
-    )
+    );
+    if let Ok(settings) = fs::read_to_string(folder.join("steadfast.toml")) {
+        pairs::accept(&settings, &mut found);
+    }
+    found
 }
 
 #[test]
@@ -180,7 +184,11 @@ fn the_example_of_every_page_reports_its_rule() {
         };
         let old = pairs::contract(&format!("{} old", rule.code), old.1, old.0 == "yaml");
         let new = pairs::contract(&format!("{} new", rule.code), new.1, new.0 == "yaml");
-        let found = pairs::codes(&pairs::compare(rule.code, &old, &new, &Options::default()));
+        let mut found = pairs::compare(rule.code, &old, &new, &Options::default());
+        if let Some((_, settings)) = block(&page, "settings") {
+            pairs::accept(settings, &mut found);
+        }
+        let found = pairs::codes(&found);
         complaints.check(found.contains(&rule.code), || {
             format!(
                 "{}: the example does not report {}; found {found:?}",
@@ -193,7 +201,7 @@ fn the_example_of_every_page_reports_its_rule() {
 
 /// The fenced block whose info string is a language and `mark`: its language and its text.
 fn block<'page>(page: &'page str, mark: &str) -> Option<(&'page str, &'page str)> {
-    for language in ["json", "yaml"] {
+    for language in ["json", "yaml", "toml"] {
         let open = format!("```{language} {mark}\n");
         if let Some(at) = page.find(&open) {
             let text = &page[at + open.len()..];
