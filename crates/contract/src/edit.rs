@@ -29,6 +29,12 @@ pub struct Edit {
     pub was_required: bool,
     /// Is it required on the new side?
     pub is_required: bool,
+    /// Was the field itself required where it stands, so that an old value always holds it?
+    pub was_sent: bool,
+    /// The descriptions beside it.
+    pub old_text: String,
+    /// The descriptions beside it.
+    pub new_text: String,
 }
 
 /// The kinds of edits.
@@ -100,10 +106,7 @@ pub enum What {
         tighter: bool,
     },
     /// The stated default moved, appeared or went.
-    DefaultChanged {
-        /// The descriptions beside it: old, new.
-        texts: (String, String),
-    },
+    DefaultChanged,
     /// The description differs in something that matters.
     TextChanged {
         /// What it moved; empty for a rewording.

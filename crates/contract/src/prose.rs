@@ -43,6 +43,8 @@ pub enum SignalKind {
     ScopeWidened,
     /// A value that the text offered is no longer offered.
     ChoiceDropped,
+    /// The value names its thing by another kind of handle.
+    HandleMoved,
 }
 
 /// Compares two texts. Empty where the edit only rewords.
@@ -221,17 +223,60 @@ pub fn same_text(a: &str, b: &str) -> bool {
 const HARD: &[&str] = &["must", "required", "mandatory", "never", "shall", "require", "requires"];
 const SOFT: &[&str] = &["should", "may", "can", "could", "optional", "optionally", "recommended"];
 
-/// Roots of effects that a reader would want to be asked about.
-const EFFECTS: &[&str] = &[
-    "delet", "remov", "overwrit", "destroy", "purg", "eras", "wip", "permanently", "irreversibl",
-    "persist", "disk", "upload", "publish", "unsafe", "rce", "arbitrary", "install", "terminat",
-    "rewrit", "revok", "uninstall", "truncat", "charg", "bill", "email", "broadcast", "redirect",
-    "external", "unrestrict",
+/// Verbs of effects that a reader would want to be asked about, as a text about a tool states
+/// them: `deletes`, or `is deleted`. Bare forms (`pass null to remove`) tell the caller what can
+/// be asked for and promise nothing.
+const EFFECT_VERBS: &[(&str, &str)] = &[
+    ("deletes", "deleted"),
+    ("removes", "removed"),
+    ("overwrites", "overwritten"),
+    ("destroys", "destroyed"),
+    ("purges", "purged"),
+    ("erases", "erased"),
+    ("wipes", "wiped"),
+    ("persists", "persisted"),
+    ("uploads", "uploaded"),
+    ("terminates", "terminated"),
+    ("rewrites", "rewritten"),
+    ("revokes", "revoked"),
+    ("uninstalls", "uninstalled"),
+    ("charges", "charged"),
+    ("bills", "billed"),
+    ("broadcasts", "broadcast"),
+    ("stores", "stored"),
+    ("saves", "saved"),
+    ("discards", "discarded"),
+    ("resets", "reset"),
 ];
 
-/// Roots of words that take something out of an answer.
+/// Phrases of effects, in lower case.
+const EFFECT_PHRASES: &[&str] = &[
+    "unsafe", "rce equivalent", "arbitrary code", "arbitrary javascript", "arbitrary command",
+    "irreversible", "cannot be undone", "can't be undone", "permanently", "to disk", "on disk",
+];
+
+/// Stems of words that take something out of an answer.
 const REDUCED: &[&str] =
-    &["redact", "mask", "hidden", "omitt", "obfuscat", "strip", "withheld", "truncat", "anonymiz"];
+    &["redact", "mask", "obfuscat", "withheld", "truncat", "anonymiz", "strip"];
+
+/// Phrases that take something out of an answer.
+const REDUCED_PHRASES: &[&str] = &[
+    "never returned", "no longer return", "no longer include", "not returned", "omitted from",
+    "no longer contain", "not included in the",
+];
+
+/// What kind of handle a text says a value is.
+const HANDLE_KINDS: &[(&str, &[&str])] = &[
+    ("id", &["id", "identifier", "uuid", "guid", "ids", "identifiers"]),
+    ("name", &["name", "names"]),
+    ("index", &["index", "position", "indices", "offset"]),
+    ("number", &["number", "numbers"]),
+    ("slug", &["slug", "slugs"]),
+    ("email", &["email", "emails"]),
+    ("key", &["key", "keys"]),
+    ("path", &["path", "paths"]),
+    ("url", &["url", "urls", "uri", "link"]),
+];
 
 const WIDE: &[&str] = &["all", "every", "any", "entire", "whole", "across", "everything", "anyone"];
 
@@ -265,7 +310,8 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
     let hard = |tokens: &[String]| tokens.iter().find(|t| HARD.contains(&t.as_str())).cloned();
     let soft = |tokens: &[String]| tokens.iter().find(|t| SOFT.contains(&t.as_str())).cloned();
     match (hard(&old), hard(&new)) {
-        (Some(word), None) if soft(&new).is_some() || !soft(&old).is_some() => {
+        // A duty is softer only where the text now says that it is a choice.
+        (Some(word), None) if soft(&new).is_some() && soft(&old).is_none() => {
             signals.push(signal(SignalKind::DutyRelaxed, before, after, &word));
         }
         (None, Some(word)) => {
@@ -275,6 +321,7 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
     }
     if let (Some(old_default), Some(new_default)) = (stated_default(before), stated_default(after))
         && old_default != new_default
+        && !same_duration(&old_default, &new_default)
     {
         signals.push(signal(SignalKind::DefaultMoved, before, after, &new_default));
     }
@@ -287,7 +334,12 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
             signals.push(signal(SignalKind::LimitRaised, before, after, &word));
         }
     }
-    for (_, family) in UNITS {
+    // How long a call takes is no unit of an argument or an answer.
+    let pace = |tokens: &[String]| {
+        tokens.iter().any(|t| matches!(t.as_str(), "slow" | "slower" | "fast" | "take" | "takes"))
+    };
+    let families = if pace(&old) || pace(&new) { &[] } else { UNITS };
+    for (_, family) in families {
         let units = |tokens: &[String]| -> BTreeSet<String> {
             tokens
                 .iter()
@@ -301,6 +353,7 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
             signals.push(signal(SignalKind::UnitMoved, before, after, &word));
         }
     }
+    handle_moved(before, after, &old, &new, signals);
     let (was, is) = (choices(before), choices(after));
     if was.len() >= 2 && !is.is_empty() {
         for choice in was.difference(&is) {
@@ -322,14 +375,40 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
     }
 }
 
-/// A sentence that is gone without a twin.
+/// The text names another kind of handle: an index became an id, a name became a number.
+fn handle_moved(
+    before: &str,
+    after: &str,
+    old: &[String],
+    new: &[String],
+    signals: &mut Vec<Signal>,
+) {
+    let kinds = |tokens: &[String]| -> BTreeSet<&'static str> {
+        HANDLE_KINDS
+            .iter()
+            .filter(|(_, words)| tokens.iter().any(|t| words.contains(&t.as_str())))
+            .map(|(kind, _)| *kind)
+            .collect()
+    };
+    let (was, is) = (kinds(old), kinds(new));
+    if was.len() == 1 && is.len() == 1 && was != is {
+        let word = is.first().copied().unwrap_or_default();
+        signals.push(signal(SignalKind::HandleMoved, before, after, word));
+    }
+}
+
+/// A sentence that is gone without a twin. Long ones are manuals, not duties.
 fn dropped(before: &str, new_words: &BTreeSet<String>, signals: &mut Vec<Signal>) {
+    const LONGEST_DUTY: usize = 30;
     let old = tokens(before);
-    let duty = old.iter().any(|t| t == "must" || t == "never");
+    let duty = old.iter().any(|t| t == "must") && old.len() <= LONGEST_DUTY;
     // The duty is gone only if what it was about is still there to be done without it.
     let about = old.iter().filter(|t| t.len() > 3 && new_words.contains(&stem(t))).count();
     let told_elsewhere = new_words.contains("must") || new_words.contains("requir");
-    if duty && about >= 3 && !told_elsewhere {
+    let told_softly = ["should", "optional", "recommend", "otherwise"]
+        .iter()
+        .any(|word| new_words.contains(*word));
+    if duty && about >= 3 && !told_elsewhere && told_softly {
         signals.push(signal(SignalKind::DutyRelaxed, before, "", "must"));
     }
 }
@@ -340,48 +419,87 @@ fn appeared(after: &str, old_words: &BTreeSet<String>, signals: &mut Vec<Signal>
     let negated = |position: usize| {
         new[position.saturating_sub(4)..position].iter().any(|t| NEGATIONS.contains(&t.as_str()))
     };
-    // A sentence that points at another tool or tells when not to use this one is advice.
+    // A sentence that tells what to pass, or when to use which tool, is advice.
     let advice = new.first().is_some_and(|first| {
-        matches!(first.as_str(), "use" | "prefer" | "see" | "note" | "tip" | "avoid" | "for" | "if")
-    }) && !new.iter().any(|t| t == "removed" || t == "deleted" || t == "overwritten");
+        matches!(
+            first.as_str(),
+            "use" | "prefer" | "see" | "note" | "tip" | "avoid" | "pass" | "set" | "to"
+        )
+    });
     for (position, word) in new.iter().enumerate() {
-        let root = stem(word);
-        let named = EFFECTS.iter().find(|effect| root.starts_with(**effect) || *word == **effect);
-        if let Some(effect) = named
+        let passive = |word: &str| {
+            EFFECT_VERBS.iter().any(|(_, participle)| *participle == word)
+                && new[position.saturating_sub(3)..position]
+                    .iter()
+                    .any(|t| matches!(t.as_str(), "is" | "are" | "be" | "been" | "gets" | "get"))
+        };
+        let active = EFFECT_VERBS.iter().any(|(verb, _)| verb == word);
+        if (active || passive(word))
             && !advice
             && !negated(position)
-            && !old_words.iter().any(|old| old.starts_with(effect))
+            && !old_words.contains(&stem(word))
         {
             signals.push(signal(SignalKind::EffectAppeared, "", after, word));
         }
-        let reduced = REDUCED.iter().find(|root_of| root.starts_with(**root_of));
-        if let Some(root_of) = reduced
+        let reduced = REDUCED.iter().find(|root| stem(word).starts_with(**root));
+        if let Some(root) = reduced
             && !negated(position)
-            && !old_words.iter().any(|old| old.starts_with(root_of))
+            && !old_words.iter().any(|old| old.starts_with(root))
         {
             signals.push(signal(SignalKind::AnswerReduced, "", after, word));
         }
     }
     let text = new.join(" ");
-    for phrase in ["never returned", "no longer return", "no longer include", "not returned"] {
-        if text.contains(phrase) {
-            signals.push(signal(SignalKind::AnswerReduced, "", after, phrase));
-        }
+    let phrase_is_new = |phrase: &str| {
+        text.contains(phrase) && !phrase.split(' ').all(|part| old_words.contains(&stem(part)))
+    };
+    for phrase in EFFECT_PHRASES.iter().filter(|phrase| !advice && phrase_is_new(phrase)) {
+        signals.push(signal(SignalKind::EffectAppeared, "", after, phrase));
+    }
+    for phrase in REDUCED_PHRASES.iter().filter(|phrase| phrase_is_new(phrase)) {
+        signals.push(signal(SignalKind::AnswerReduced, "", after, phrase));
     }
 }
 
-/// The default that a sentence states: `(default: 30)`, `defaults to us-east-1`.
+/// The default that a sentence states: `(default: 30)`, `defaults to us-east-1`. A default that
+/// is a template or a whole phrase is none that can be compared.
 pub fn stated_default(sentence: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
-    let start = lower.find("default")?;
-    let rest: Vec<String> = lower[start..]
-        .split(|c: char| c.is_whitespace() || c == ',' || c == ';' || c == ')')
-        .map(|t| t.trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').to_string())
-        .filter(|t| !t.is_empty())
-        .collect();
-    rest.into_iter()
-        .skip(1)
-        .find(|t| !matches!(t.as_str(), "to" | "is" | "value" | "the" | "a" | "an" | "of" | "as"))
+    let start = lower.find("default")? + "default".len();
+    let rest = &lower[start..];
+    let rest = rest.strip_prefix("ed").or_else(|| rest.strip_prefix('s')).unwrap_or(rest);
+    let announced = rest.starts_with([':', '='])
+        || [" to ", " is ", " value ", " value: ", "-to "]
+            .iter()
+            .any(|word| rest.starts_with(word));
+    let bracketed = lower[..start].trim_end_matches("default").trim_end().ends_with('(');
+    if !(announced || bracketed) {
+        return None;
+    }
+    let value: String = rest
+        .trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '/' && c != '{')
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')'))
+        .find(|part| !matches!(*part, "" | "to" | "is" | "value" | "value:" | "the" | "a" | "an"))?
+        .trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '_' && c != '{')
+        .to_string();
+    (!value.is_empty() && !value.contains('{')).then_some(value)
+}
+
+/// `1800s` and `30m` are one default.
+fn same_duration(a: &str, b: &str) -> bool {
+    let seconds = |text: &str| -> Option<u64> {
+        let digits = text.find(|c: char| !c.is_ascii_digit())?;
+        let number: u64 = text[..digits].parse().ok()?;
+        let unit = match &text[digits..] {
+            "s" | "sec" | "secs" | "second" | "seconds" => 1,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60,
+            "h" | "hr" | "hour" | "hours" => 3_600,
+            "d" | "day" | "days" => 86_400,
+            _ => return None,
+        };
+        number.checked_mul(unit)
+    };
+    matches!((seconds(a), seconds(b)), (Some(x), Some(y)) if x == y)
 }
 
 /// The upper limit that a sentence states: `max 100`, `up to 50`, `at most 20`.
@@ -413,6 +531,10 @@ fn choices(sentence: &str) -> BTreeSet<String> {
         })
         .filter(|part| !part.is_empty())
         .collect();
+    if parts.iter().any(|part| !part.chars().all(|c| c.is_alphanumeric() || " _-'\"`".contains(c)))
+    {
+        return BTreeSet::new();
+    }
     let single = parts.iter().filter(|part| !part.contains(' ')).count();
     if parts.len() >= 2 && single * 10 >= parts.len() * 8 {
         parts.into_iter().filter(|part| !part.contains(' ')).collect()
@@ -436,6 +558,10 @@ mod tests {
             ("Gets all alarms.", "Gets all Alarms."),
             ("The directory is /srv/data", "The directory is /home/me/data"),
             ("List projects for a user or org", "List projects for a user or organization"),
+            ("Look back (default 1800s)", "Look back (default 30m)"),
+            ("Sets the type.", "Sets the type. Pass null to remove the current type."),
+            ("Gets one.", "Gets one. If omitted, the selected one is returned."),
+            ("The id (required)", "The id of the state"),
         ] {
             assert_eq!(kinds(old, new), [], "{old} -> {new}");
         }
@@ -453,6 +579,7 @@ mod tests {
             ("Saves the record.", "Saves the record. Fields left out are removed.", EffectAppeared),
             ("Shows the key.", "Shows the key. Secrets are masked.", AnswerReduced),
             ("Action: list, get, or delete", "Action: get or delete", ChoiceDropped),
+            ("The index of the row to open", "The ID of the row to open", HandleMoved),
             (
                 "Returns only projects the caller may modify.",
                 "Returns all projects the caller may view.",

@@ -15,7 +15,7 @@ pub const MAX_EDITS: usize = 2_000;
 /// Walks two schemas once and returns what moved, in document order.
 pub fn walk(old: &Node<'_>, new: &Node<'_>) -> Vec<Edit> {
     let mut walker = Walker { edits: Vec::new(), seen: BTreeSet::new() };
-    walker.pair(old, new, Step { field: String::new(), was: true, is: true, depth: 0 });
+    walker.pair(old, new, Step { field: String::new(), was: true, is: true, sent: true, depth: 0 });
     walker.edits
 }
 
@@ -29,8 +29,12 @@ struct Walker {
 #[derive(Clone)]
 struct Step {
     field: String,
+    /// Required on the old side, with everything around it.
     was: bool,
+    /// Required on the new side, with everything around it.
     is: bool,
+    /// Required on the old side where it stands.
+    sent: bool,
     depth: usize,
 }
 
@@ -41,7 +45,7 @@ impl Step {
         } else {
             format!("{}.{suffix}", self.field)
         };
-        Step { field, was: self.was, is: self.is, depth: self.depth + 1 }
+        Step { field, was: self.was, is: self.is, sent: self.sent, depth: self.depth + 1 }
     }
 }
 
@@ -81,6 +85,9 @@ impl Walker {
             after: values.1,
             was_required: step.was,
             is_required: step.is,
+            was_sent: step.sent,
+            old_text: described(nodes.0),
+            new_text: described(nodes.1),
         });
     }
 
@@ -109,10 +116,12 @@ impl Walker {
             // Another kind altogether: its members and bounds are no edits of the old ones.
             return;
         }
-        self.values(both, &was, &is, &step);
-        self.bounds(both, &was, &is, &step);
-        self.members(&old, &new, &was, &is, &step);
-        self.items(&was, &is, &step);
+        if was.variants.is_empty() == is.variants.is_empty() {
+            self.values(both, &was, &is, &step);
+            self.bounds(both, &was, &is, &step);
+            self.members(&old, &new, &was, &is, &step);
+            self.items(&was, &is, &step);
+        }
         self.variants(&old, &new, &was, &is, &step);
         self.combinators(both, &was, &is, &step);
     }
@@ -263,9 +272,7 @@ impl Walker {
         };
         if !same {
             let values = (was.default.cloned(), is.default.cloned());
-            let text = |view: &View| view.description.unwrap_or("").to_string();
-            let what = What::DefaultChanged { texts: (text(was), text(is)) };
-            self.push(what, nodes, values, step);
+            self.push(What::DefaultChanged, nodes, values, step);
         }
     }
 
@@ -317,6 +324,7 @@ impl Walker {
             };
             let inner = Step {
                 was: step.was && was.required.contains(from),
+                sent: was.required.contains(from),
                 is: step.is && is.required.contains(to),
                 ..step.down(from)
             };
@@ -335,7 +343,8 @@ impl Walker {
                 continue;
             }
             let required = was.required.contains(*name);
-            let inner = Step { was: step.was && required, is: false, ..step.down(name) };
+            let inner =
+                Step { was: step.was && required, is: false, sent: required, ..step.down(name) };
             let what = What::FieldRemoved { required, ignored };
             self.push(what, (Some(node), None), (Some(node.value.clone()), None), &inner);
         }
@@ -345,7 +354,8 @@ impl Walker {
             }
             let view = View::of(node);
             let required = is.required.contains(*name);
-            let inner = Step { was: false, is: step.is && required, ..step.down(name) };
+            let inner =
+                Step { was: false, is: step.is && required, sent: false, ..step.down(name) };
             let what = What::FieldAdded {
                 required,
                 default: view.default.cloned(),
@@ -358,7 +368,12 @@ impl Walker {
                 continue;
             };
             let (before, after) = (was.required.contains(name), is.required.contains(name));
-            let inner = Step { was: step.was && before, is: step.is && after, ..step.down(name) };
+            let inner = Step {
+                was: step.was && before,
+                is: step.is && after,
+                sent: before,
+                ..step.down(name)
+            };
             if before != after {
                 let (old_view, new_view) = (View::of(old_member), View::of(new_member));
                 let default_kept = match (old_view.default, new_view.default) {
@@ -475,21 +490,17 @@ impl Walker {
             }
         } else {
             // One side has one form; walk it against its like on the other side.
-            let single = |view: &View| view.kinds.clone();
-            if was.variants.is_empty() {
-                if let Some(r) =
-                    (0..is.variants.len()).find(|&r| View::of(&is.variants[r]).kinds == single(was))
-                {
+            let (one, many) = if was.variants.is_empty() { (was, is) } else { (is, was) };
+            if let Some(twin) = likest(one, &many.variants) {
+                if was.variants.is_empty() {
                     left.clear();
-                    right.retain(|&x| x != r);
-                    self.inner_pair(old, &is.variants[r], step);
+                    right.retain(|&x| x != twin);
+                    self.inner_pair(old, &is.variants[twin], step);
+                } else {
+                    right.clear();
+                    left.retain(|&x| x != twin);
+                    self.inner_pair(&was.variants[twin], new, step);
                 }
-            } else if let Some(l) =
-                (0..was.variants.len()).find(|&l| View::of(&was.variants[l]).kinds == single(is))
-            {
-                right.clear();
-                left.retain(|&x| x != l);
-                self.inner_pair(&was.variants[l], new, step);
             }
         }
         if !(left.is_empty() && right.is_empty()) {
@@ -524,6 +535,11 @@ impl Walker {
             }
         }
     }
+}
+
+fn described(node: Option<&Node<'_>>) -> String {
+    let text = node.and_then(|node| View::of(node).description);
+    text.unwrap_or("").to_string()
 }
 
 fn holds_reference(value: &Value) -> bool {
@@ -604,6 +620,20 @@ fn is_tighter(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> b
             if keyword.to_lowercase().contains("max") { b < a } else { b > a }
         }
     }
+}
+
+/// The alternative of the same kinds that shares most members with the one form.
+fn likest(one: &View<'_>, many: &[Node<'_>]) -> Option<usize> {
+    many.iter()
+        .enumerate()
+        .map(|(index, node)| (index, View::of(node)))
+        .filter(|(_, view)| view.kinds == one.kinds)
+        .map(|(index, view)| {
+            let common = view.members.iter().filter(|(n, _)| one.member(n).is_some()).count();
+            (common, std::cmp::Reverse(index))
+        })
+        .max()
+        .map(|(_, std::cmp::Reverse(index))| index)
 }
 
 /// The constant members of an alternative: what tells it from its siblings.

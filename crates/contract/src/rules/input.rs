@@ -35,6 +35,7 @@ rules! {
     SF142 "input-pattern-changed" Witness "The pattern of a text argument changed."
     SF143 "input-format-changed" Declared "The stated format of an argument changed."
     SF144 "input-combination-changed" Witness "A rule over several arguments or alternatives changed."
+    SF145 "degenerate-values-refused" Witness "Empty, non-positive or inexact values are refused now; no usual call sends them."
     SF146 "input-object-closed" Proof "Undeclared arguments are refused now; declared ones are all still there."
     SF147 "input-object-opened" Proof "Undeclared arguments are taken now."
     SF150 "input-default-changed" Declared "A stated default moved: calls that leave the argument out mean something else."
@@ -163,27 +164,7 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
         }
         What::ValuesChanged { .. } => values_changed(edit, local, context),
         What::BoundChanged { keyword, tighter } => {
-            if *tighter && !local.loses_nothing() {
-                vec![find(
-                    &SF140,
-                    Judgement::BREAKING,
-                    format!(
-                        "`{name}`: {keyword} went from {} to {}; values that fitted are refused",
-                        edit.before.as_ref().map_or("none".into(), shown),
-                        edit.after.as_ref().map_or("none".into(), shown)
-                    ),
-                )]
-            } else {
-                vec![find(
-                    &SF141,
-                    if *tighter { Judgement::NOTATION } else { Judgement::ADDITIVE },
-                    format!(
-                        "`{name}`: {keyword} went from {} to {}; every value that fitted still fits",
-                        edit.before.as_ref().map_or("none".into(), shown),
-                        edit.after.as_ref().map_or("none".into(), shown)
-                    ),
-                )]
-            }
+            vec![bound_changed(edit, keyword, *tighter, local, context)]
         }
         What::PatternChanged => vec![set_change(edit, local, context, &SF142, "the pattern")],
         What::Combinator { keyword } => {
@@ -210,7 +191,7 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             Judgement::NOTATION.compat(Compat::Compatible),
             "undeclared arguments are taken now".to_string(),
         )],
-        What::DefaultChanged { .. } => vec![default_changed(edit, context)],
+        What::DefaultChanged => vec![default_changed(edit, context)],
         What::TextChanged { .. } => text_changed(edit, context),
         What::MarkChanged { mark } => vec![mark_changed(edit, mark, context)],
         What::Blanked => vec![find(
@@ -318,6 +299,68 @@ fn added_optional(
         Judgement::ADDITIVE,
         format!("`{field}` can be sent now; old calls leave it out and go on as before"),
     )
+}
+
+/// The integers that every JSON reader keeps exact: RFC 8259 section 6.
+const INTEROPERABLE: i64 = 9_007_199_254_740_991;
+
+fn bound_changed(
+    edit: &Edit,
+    keyword: &str,
+    tighter: bool,
+    local: &Local,
+    context: &Context<'_>,
+) -> Change {
+    let name = if edit.field.is_empty() { "the arguments" } else { edit.field.as_str() };
+    let text = |value: &Option<Value>| value.as_ref().map_or("none".to_string(), shown);
+    let moved = format!("{keyword} went from {} to {}", text(&edit.before), text(&edit.after));
+    if !tighter || local.loses_nothing() {
+        return finding(
+            &SF141,
+            edit,
+            context,
+            if tighter { Judgement::NOTATION } else { Judgement::ADDITIVE },
+            format!("`{name}`: {moved}; every value that fitted still fits"),
+        );
+    }
+    let bound = edit.after.as_ref().and_then(Value::as_i64);
+    if bound.is_some_and(|bound| bound.abs() == INTEROPERABLE) {
+        return finding(
+            &SF145,
+            edit,
+            context,
+            Judgement::NOTATION.compat(Compat::Compatible),
+            format!(
+                "`{name}`: {moved}, where JSON readers stop being exact; no usual value is lost"
+            ),
+        );
+    }
+    // Zero often means "no limit" or "now"; where the old text gives it a meaning it is a value.
+    let zero_has_meaning = edit_text_before(edit, context)
+        .split(|c: char| !c.is_ascii_digit())
+        .any(|number| number == "0");
+    let floor = matches!(keyword, "minLength" | "minItems" | "minProperties") && bound == Some(1)
+        || keyword == "minimum" && matches!(bound, Some(0 | 1)) && !zero_has_meaning;
+    if floor && edit.before.is_none() {
+        let mut change = finding(
+            &SF145,
+            edit,
+            context,
+            Judgement::ADDITIVE.class(Class::Migration).authority(Authority::Narrower),
+            format!("`{name}`: {moved}; only an empty or non-positive value is refused"),
+        );
+        change.witness = local.lost_witness();
+        return change;
+    }
+    let mut change = finding(
+        &SF140,
+        edit,
+        context,
+        Judgement::BREAKING,
+        format!("`{name}`: {moved}; values that fitted are refused"),
+    );
+    change.witness = local.lost_witness();
+    change
 }
 
 fn kind_changed(
@@ -490,8 +533,11 @@ fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Chan
 
 /// Everything the old side said about the field and the tool, in lower case.
 fn edit_text_before(edit: &Edit, context: &Context<'_>) -> String {
-    let own = edit.before.as_ref().and_then(|v| v.get("description")).and_then(Value::as_str);
-    format!("{} {}", own.unwrap_or(""), context.old_text).to_lowercase()
+    if edit.old_text.is_empty() {
+        context.old_text.to_lowercase()
+    } else {
+        edit.old_text.to_lowercase()
+    }
 }
 
 /// A change that only the engine can judge.
@@ -559,6 +605,15 @@ fn default_changed(edit: &Edit, context: &Context<'_>) -> Change {
     let role = context.lexicon.role(name);
     let never_guess = context.lexicon.never_guess(name);
     let null = Value::Null;
+    if edit.was_sent {
+        return finding(
+            &SF151,
+            edit,
+            context,
+            Judgement::WORDING,
+            format!("`{name}`: the stated default changed, and old calls always send a value"),
+        );
+    }
     let (before, after) = (edit.before.as_ref(), edit.after.as_ref());
     let stated = |value: Option<&Value>| value.is_some_and(|v| *v != null);
     match (stated(before), stated(after)) {
@@ -681,7 +736,7 @@ fn default_stated(edit: &Edit, new: &Value, role: Role, context: &Context<'_>) -
 
 /// The field's own text says something else now, beyond rewording.
 fn text_moved(edit: &Edit) -> bool {
-    let What::DefaultChanged { texts: (old, new) } = &edit.what else { return false };
+    let (old, new) = (&edit.old_text, &edit.new_text);
     !old.is_empty() && !new.is_empty() && prose::similarity(old, new) < SAME_SUBJECT
 }
 
@@ -763,6 +818,10 @@ fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
         SignalKind::ScopeWidened => (
             Judgement::LOOK.authority(Authority::Wider),
             format!("the reach is wider: {before} reads {after} now"),
+        ),
+        SignalKind::HandleMoved => (
+            Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed),
+            format!("names its thing by {} now: {before} reads {after} now", signal.word),
         ),
         SignalKind::ChoiceDropped => (
             Judgement::BREAKING.meaning(Meaning::Changed).authority(Authority::Narrower),

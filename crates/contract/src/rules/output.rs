@@ -135,7 +135,7 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             Judgement::NOTATION,
             "whether undeclared fields may come changed; readers ignore those".to_string(),
         )],
-        What::DefaultChanged { .. } | What::MarkChanged { .. } => vec![find(
+        What::DefaultChanged | What::MarkChanged { .. } => vec![find(
             &SF214,
             Judgement::WORDING,
             format!("`{name}`: an annotation of the answer changed"),
