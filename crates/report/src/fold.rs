@@ -1,6 +1,7 @@
 //! What is told apart and what is told once: bursts, cosmetic changes, safe ones.
 
 use crate::escape;
+use crate::level::standing;
 use crate::limits::{BURST_MIN, SAFE_SHOWN, SUBJECTS_SHOWN};
 use crate::words::is_cosmetic;
 use contract::{Change, Class, Diff, Entry, Subject, Verdict};
@@ -48,7 +49,7 @@ impl Item<'_> {
     pub(crate) fn verdict(&self) -> Verdict {
         match self {
             Item::Burst(burst) => burst.change.verdict,
-            Item::Subject(shown) => shown.entry.verdict,
+            Item::Subject(shown) => standing(shown.entry),
         }
     }
 
@@ -80,8 +81,27 @@ fn key(change: &Change) -> Key<'_> {
     )
 }
 
-/// Arranges a diff. With `all`, each subject stands alone and nothing is left out.
-pub(crate) fn fold(diff: &Diff, all: bool) -> Folded<'_> {
+/// How much is folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Each subject stands alone and nothing is left out.
+    All,
+    /// Bursts are told once and cosmetic changes counted; nothing else is left out.
+    Folded,
+    /// As `Folded`, and no more subjects than a person reads.
+    Screen,
+}
+
+impl Detail {
+    /// What a page for people shows.
+    pub(crate) fn page(all: bool) -> Detail {
+        if all { Detail::All } else { Detail::Screen }
+    }
+}
+
+/// Arranges a diff.
+pub(crate) fn fold(diff: &Diff, detail: Detail) -> Folded<'_> {
+    let all = detail == Detail::All;
     let bursts = if all { BTreeMap::new() } else { bursts(diff) };
     let mut items: Vec<Item> = Vec::new();
     let mut cosmetic = Vec::new();
@@ -104,7 +124,7 @@ pub(crate) fn fold(diff: &Diff, all: bool) -> Folded<'_> {
     // Stable: within equals the order of the diff holds, bursts after subjects of the same gravity.
     items.sort_by_key(|item| std::cmp::Reverse((item.verdict(), item.class())));
     let (mut more_safe, mut more) = (0, 0);
-    if !all {
+    if detail == Detail::Screen {
         let safe = items.iter().position(|item| item.verdict() == Verdict::Safe);
         let mut tail = items.split_off(safe.unwrap_or(items.len()));
         more_safe = tail.len().saturating_sub(SAFE_SHOWN);

@@ -343,11 +343,8 @@ impl<'a> ReviewView<'a> {
     }
 }
 
-/// A review record alone, as JSON.
-pub(crate) fn review(record: &ReviewRecord) -> String {
-    #[derive(Serialize)]
-    struct Alone<'a> {
-        review: Vec<ReviewView<'a>>,
-    }
-    escape::json(&Alone { review: record.entries.iter().map(ReviewView::new).collect() })
+/// A review record as it stands under `review`.
+pub(crate) fn review(record: &ReviewRecord) -> Value {
+    let views: Vec<ReviewView> = record.entries.iter().map(ReviewView::new).collect();
+    serde_json::to_value(views).expect("a review has string keys only")
 }

@@ -19,10 +19,16 @@
 
 mod escape;
 mod fold;
+mod github;
 mod json;
+mod junit;
+mod level;
 mod limits;
+mod locate;
+mod markdown;
 mod review;
 mod rules;
+mod sarif;
 mod text;
 mod words;
 
@@ -168,7 +174,10 @@ pub fn render_with(
     match format {
         Format::Text => text::render(&report),
         Format::Json => json::render(&report),
-        Format::Markdown | Format::Github | Format::Sarif | Format::Junit => json::render(&report),
+        Format::Markdown => markdown::render(&report),
+        Format::Github => github::render(&report),
+        Format::Sarif => sarif::render(&report),
+        Format::Junit => junit::render(&report),
     }
 }
 

@@ -1,7 +1,8 @@
 //! For people at a terminal: the verdict first, then the gravest, in ten seconds.
 
 use crate::escape::{clip, one_line};
-use crate::fold::{Burst, Item, Shown, fold, names};
+use crate::fold::{Burst, Detail, Item, Shown, fold, names};
+use crate::level::standing;
 use crate::limits::{CHANGES_SHOWN, KEYWORD_CHARS, NAMES_SHOWN, WIDTH_MAX, WIDTH_MIN};
 use crate::review::{Question, ReviewAnswer, ReviewEntry, ReviewRecord};
 use crate::{RenderOptions, Report, words};
@@ -58,7 +59,7 @@ fn head(page: &mut Page, report: &Report) {
 }
 
 fn body(page: &mut Page, report: &Report) {
-    let folded = fold(report.diff, report.options.all);
+    let folded = fold(report.diff, Detail::page(report.options.all));
     for item in &folded.items {
         page.blank();
         match item {
@@ -95,7 +96,7 @@ fn burst(page: &mut Page, burst: &Burst) {
 
 fn subject(page: &mut Page, shown: &Shown, all: bool) {
     let entry = shown.entry;
-    title(page, entry.verdict, &words::name(&entry.subject));
+    title(page, standing(entry), &words::name(&entry.subject));
     notes(page, entry);
     let (cosmetic, told): (Vec<&Change>, Vec<&Change>) = shown
         .changes
@@ -117,6 +118,14 @@ fn subject(page: &mut Page, shown: &Shown, all: bool) {
     }
     if !rest.is_empty() {
         page.note(&format!("and {}", rest.join(", ")));
+    }
+}
+
+/// One subject, whole and without a title line of its own.
+pub(crate) fn entry(page: &mut Page, entry: &Entry) {
+    notes(page, entry);
+    for change in &entry.changes {
+        finding(page, change, &words::sentence(change));
     }
 }
 
@@ -197,7 +206,8 @@ pub(crate) fn review(page: &mut Page, record: &ReviewRecord) {
     }
 }
 
-fn review_entry(page: &mut Page, entry: &ReviewEntry) {
+/// The record of one subject.
+pub(crate) fn review_entry(page: &mut Page, entry: &ReviewEntry) {
     page.blank();
     let name = page.paint(BOLD, &words::name(&entry.subject));
     page.line(&format!("  {name}"));

@@ -1,6 +1,7 @@
 //! The words that all formats share: verdicts, headlines, nouns, counts.
 
 use crate::escape::{clip, visible};
+use crate::level::standing;
 use crate::limits::{NAME_CHARS, SENTENCE_CHARS};
 use contract::{Axes, Change, Class, Decision, Diff, Entry, Kind, Meaning, Side, Subject, Verdict};
 use std::collections::BTreeMap;
@@ -26,17 +27,6 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-pub(crate) fn class(class: Class) -> &'static str {
-    match class {
-        Class::Cosmetic => "cosmetic",
-        Class::Additive => "additive",
-        Class::Migration => "migration",
-        Class::Semantic => "semantic",
-        Class::Authority => "authority",
-        Class::Removal => "removal",
-    }
-}
-
 pub(crate) fn decision(decision: Decision) -> &'static str {
     match decision {
         Decision::Target => "target",
@@ -57,6 +47,15 @@ pub(crate) fn headline(diff: &Diff) -> &'static str {
         Verdict::NewName => "the same contract under another name",
         Verdict::Safe if diff.entries.is_empty() => "nothing changed",
         Verdict::Safe => "calls planned against the old contract stay valid and mean the same",
+    }
+}
+
+/// The first letter large.
+pub(crate) fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => String::new(),
     }
 }
 
@@ -150,7 +149,7 @@ pub(crate) fn heir(entry: &Entry) -> Option<String> {
 pub(crate) fn tally(diff: &Diff) -> BTreeMap<Verdict, usize> {
     let mut tally: BTreeMap<Verdict, usize> = VERDICTS.into_iter().map(|v| (v, 0)).collect();
     for entry in &diff.entries {
-        *tally.entry(entry.verdict).or_default() += 1;
+        *tally.entry(standing(entry)).or_default() += 1;
     }
     tally
 }

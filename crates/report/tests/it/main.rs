@@ -1,6 +1,10 @@
 //! The formats, over diffs made by hand: every verdict and class, bursts, hostile strings.
 
+mod github;
 mod json;
+mod junit;
+mod markdown;
 mod rules;
 mod sample;
+mod sarif;
 mod text;

@@ -1,0 +1,309 @@
+//! A pull-request comment: the verdict, one table of what matters, the rest folded.
+
+use crate::escape::one_line;
+use crate::fold::{Burst, Detail, Folded, Item, Shown, fold};
+use crate::level::standing;
+use crate::limits::{CHANGES_SHOWN, KEYWORD_CHARS, MARKDOWN_BYTES, NAMES_SHOWN, VALUE_CHARS};
+use crate::review::{Question, ReviewEntry, ReviewRecord};
+use crate::text::asked;
+use crate::{Report, escape, words};
+use contract::{Change, Subject, Verdict, Witness};
+
+/// First line of the comment: a later run finds its own comment by it and replaces it.
+const MARKER: &str = "<!-- steadfast diff -->\n";
+/// Kept free for what closes a cut comment.
+const RESERVE: usize = 512;
+
+pub(crate) fn render(report: &Report) -> String {
+    let mut comment = Comment { out: String::from(MARKER), left_out: 0 };
+    head(&mut comment, report);
+    let mut folded = fold(report.diff, Detail::page(report.options.all));
+    let safe = folded
+        .items
+        .iter()
+        .position(|item| item.verdict() == Verdict::Safe)
+        .unwrap_or(folded.items.len());
+    let safe = folded.items.split_off(safe);
+    table(&mut comment, report, &folded.items);
+    if folded.more > 0 {
+        comment.push(&format!("\nand {} more that are not safe.\n", folded.more));
+    }
+    if let Some(review) = report.review {
+        self::review(&mut comment, review);
+    }
+    rest(&mut comment, report, &safe, &folded);
+    if let Some(rule) = words::first_rule(report.diff) {
+        comment.push(&format!(
+            "\nWhy it matters and what to do: {}\n",
+            code(&format!("steadfast explain {rule}"))
+        ));
+    }
+    comment.finish()
+}
+
+fn head(comment: &mut Comment, report: &Report) {
+    let diff = report.diff;
+    comment.push(&format!(
+        "### steadfast: {}\n\n**{}.**\n\n{} → {} · {} → {}\n\n{}\n",
+        words::verdict(diff.verdict),
+        words::capital(words::headline(diff)),
+        code(&words::name_of(&report.options.old_name)),
+        code(&words::name_of(&report.options.new_name)),
+        words::subjects(diff.kind, diff.counts.old),
+        words::subjects(diff.kind, diff.counts.new),
+        words::summary(diff)
+    ));
+}
+
+fn table(comment: &mut Comment, report: &Report, items: &[Item]) {
+    if items.is_empty() {
+        return;
+    }
+    comment.push("\n| verdict | where | what changed |\n| --- | --- | --- |\n");
+    for item in items {
+        let row = match item {
+            Item::Burst(burst) => burst_row(report, burst),
+            Item::Subject(shown) => subject_row(report, shown),
+        };
+        comment.push(&row);
+    }
+}
+
+fn burst_row(report: &Report, burst: &Burst) -> String {
+    let count = words::subjects_of(burst.subjects[0], burst.subjects.len());
+    let mut lines = vec![finding(report, burst.change, &words::line(&burst.sentence))];
+    if let Some(witness) = &burst.change.witness {
+        lines.push(self::witness(witness));
+    }
+    format!(
+        "| {} | {count}: {} | {} |\n",
+        words::verdict(burst.change.verdict),
+        names(&burst.subjects),
+        lines.join("<br>")
+    )
+}
+
+fn subject_row(report: &Report, shown: &Shown) -> String {
+    let entry = shown.entry;
+    let mut lines = Vec::new();
+    if let Some(old) = &entry.was {
+        lines.push(format!("was {}", code(&words::name_of(old))));
+    }
+    if let Some(heir) = words::heir(entry) {
+        lines.push(prose(&heir));
+    }
+    if let Some(note) = words::axes_note(entry.axes) {
+        lines.push(format!("*{note}*"));
+    }
+    let all = report.options.all;
+    let (cosmetic, told): (Vec<&Change>, Vec<&Change>) = shown
+        .changes
+        .iter()
+        .partition(|change| !all && words::is_cosmetic(change.class, change.verdict));
+    let limit = if all { told.len() } else { CHANGES_SHOWN };
+    for change in told.iter().take(limit) {
+        lines.push(finding(report, change, &words::sentence(change)));
+        if let Some(witness) = &change.witness {
+            lines.push(self::witness(witness));
+        }
+        if let Some(reached) = words::decisions(change) {
+            lines.push(reached);
+        }
+        if let Some(reason) = &change.suppressed {
+            lines.push(format!("suppressed: {}", prose(&words::line(reason))));
+        }
+    }
+    let mut more = Vec::new();
+    if told.len() > limit {
+        more.push(words::plural(told.len() - limit, "more change"));
+    }
+    if shown.in_bursts > 0 {
+        more.push(format!("{} told together with others", shown.in_bursts));
+    }
+    if !cosmetic.is_empty() {
+        more.push(format!("{} of wording or notation", cosmetic.len()));
+    }
+    if !more.is_empty() {
+        lines.push(format!("and {}", more.join(", ")));
+    }
+    format!(
+        "| {} | {} | {} |\n",
+        words::verdict(standing(entry)),
+        code(&words::name(&entry.subject)),
+        lines.join("<br>")
+    )
+}
+
+fn finding(report: &Report, change: &Change, sentence: &str) -> String {
+    let rule = match &report.options.pages {
+        Some(base) => format!("[{0}]({base}{0}.md)", change.rule),
+        None => change.rule.to_owned(),
+    };
+    format!("{rule} {}", prose(sentence))
+}
+
+fn witness(witness: &Witness) -> String {
+    let (accepts, rejects) = words::sides(witness.accepted_by);
+    let keyword = escape::clip(&witness.keyword, KEYWORD_CHARS);
+    let keyword = if keyword.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", code(&words::name_of(&keyword)))
+    };
+    format!(
+        "e.g. {}: {accepts} accepts, {rejects} rejects{keyword}",
+        code(&one_line(&witness.value, VALUE_CHARS))
+    )
+}
+
+fn names(subjects: &[&Subject]) -> String {
+    let mut names: Vec<String> =
+        subjects.iter().take(NAMES_SHOWN).map(|subject| code(&words::name(subject))).collect();
+    if subjects.len() > NAMES_SHOWN {
+        names.push(format!("… {} more", subjects.len() - NAMES_SHOWN));
+    }
+    names.join(", ")
+}
+
+fn rest(comment: &mut Comment, report: &Report, safe: &[Item], folded: &Folded) {
+    if !safe.is_empty() {
+        let title = format!("{} safe", safe.len() + folded.more_safe);
+        comment.details(&title, |comment| {
+            table(comment, report, safe);
+            if folded.more_safe > 0 {
+                comment.push(&format!("\nand {} more.\n", folded.more_safe));
+            }
+        });
+    }
+    if !folded.cosmetic.is_empty() {
+        let subjects: Vec<&Subject> = folded.cosmetic.iter().map(|entry| &entry.subject).collect();
+        let title = format!("{} with new wording or notation only", subjects.len());
+        comment.details(&title, |comment| {
+            comment.push(&format!("\n{}\n", names(&subjects)));
+        });
+    }
+}
+
+fn review(comment: &mut Comment, record: &ReviewRecord) {
+    comment.push("\n#### Review record\n");
+    if record.entries.is_empty() {
+        comment.push("\nNothing to review: no subject changed.\n");
+    }
+    for entry in &record.entries {
+        comment.push(&review_entry(entry));
+    }
+}
+
+fn review_entry(entry: &ReviewEntry) -> String {
+    let mut out = format!("\n**{}**\n\n", code(&words::name(&entry.subject)));
+    if entry.assumptions.is_empty() {
+        out.push_str("- no longer true: none that is known\n");
+    }
+    for text in &entry.assumptions {
+        out.push_str(&format!("- no longer true: {}\n", prose(&words::line(text))));
+    }
+    let window = asked(entry.window.as_deref(), "for how long?");
+    let fixture = asked(entry.fixture.as_deref(), "which fixture shows the new behaviour?");
+    out.push_str(&format!(
+        "- before: {}\n- both live: {}\n- shown by: {}\n\n| question | answer | how it was checked |\n| --- | --- | --- |\n",
+        prose(&words::line(&entry.old_behaviour)),
+        prose(&window),
+        prose(&fixture)
+    ));
+    for question in Question::ALL {
+        let answer = entry.answer(question);
+        out.push_str(&format!(
+            "| {} | {} | {} |\n",
+            question.text(),
+            answer.word(),
+            prose(&words::line(&answer.basis()))
+        ));
+    }
+    out
+}
+
+/// A sentence of ours in which words of a server may stand: code spans stay, all else is plain text.
+///
+/// Each part is made inert for itself, so a backtick inside a name changes the look and nothing else.
+fn prose(line: &str) -> String {
+    let parts: Vec<&str> = line.split('`').collect();
+    // An odd number of backticks leaves the last one without a partner: it is text.
+    let spans = (parts.len() - 1) / 2 * 2;
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        if at % 2 == 1 && at < spans {
+            if !part.is_empty() {
+                out.push_str(&code(part));
+            }
+        } else {
+            if at == parts.len() - 1 && spans < at {
+                out.push_str("&#96;");
+            }
+            out.push_str(&inert(part));
+        }
+    }
+    out
+}
+
+/// A code span that nothing inside can end: HTML, with every mark as a character reference.
+fn code(line: &str) -> String {
+    format!("<code>{}</code>", inert(line))
+}
+
+/// Text without meaning to Markdown, HTML or the links that a forge adds to mentions, issues and addresses.
+fn inert(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut characters = line.chars().peekable();
+    while let Some(c) = characters.next() {
+        let next_is_word = characters.peek().is_some_and(|next| next.is_alphanumeric());
+        match c {
+            // Mentions and issue numbers are looked for after Markdown: a comment keeps the parts asunder.
+            '@' | '#' => out.push_str(&format!("&#{};<!-- -->", u32::from(c))),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '!' | '|' | '&' | '~'
+            | '^' | '$' => out.push_str(&format!("&#{};", u32::from(c))),
+            // `www.…` and `scheme://…` become links; at the end of a clause neither can start one.
+            '.' if next_is_word => out.push_str("&#46;"),
+            ':' if characters.peek().is_some_and(|next| *next != ' ') => out.push_str("&#58;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A comment that never outgrows what the service takes.
+struct Comment {
+    out: String,
+    left_out: usize,
+}
+
+impl Comment {
+    /// Adds a block whole or not at all.
+    fn push(&mut self, block: &str) {
+        if self.left_out > 0 || self.out.len() + block.len() + RESERVE > MARKDOWN_BYTES {
+            self.left_out += 1;
+            return;
+        }
+        self.out.push_str(block);
+    }
+
+    /// A folded part; left out whole where not even its title fits.
+    fn details(&mut self, title: &str, body: impl FnOnce(&mut Comment)) {
+        self.push(&format!("\n<details><summary>{title}</summary>\n"));
+        let opened = self.left_out == 0;
+        body(self);
+        if opened {
+            // Room for this is part of the reserve.
+            self.out.push_str("\n</details>\n");
+        }
+    }
+
+    fn finish(mut self) -> String {
+        if self.left_out > 0 {
+            self.out.push_str(&format!(
+                "\n**Truncated:** {} did not fit into a comment; `steadfast diff --format json` prints all.\n",
+                words::plural(self.left_out, "more part")
+            ));
+        }
+        self.out
+    }
+}
