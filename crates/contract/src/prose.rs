@@ -190,7 +190,7 @@ fn stem(word: &str) -> String {
     let word = singular(word);
     for ending in ["ing", "ed", "es", "e"] {
         if let Some(root) = word.strip_suffix(ending)
-            && root.len() >= 4
+            && root.len() >= 3
         {
             return root.to_string();
         }
@@ -261,8 +261,8 @@ const REDUCED: &[&str] =
 
 /// Phrases that take something out of an answer.
 const REDUCED_PHRASES: &[&str] = &[
-    "never returned", "no longer return", "no longer include", "not returned", "omitted from",
-    "no longer contain", "not included in the",
+    "never returned", "not returned", "omitted from", "no longer returns", "no longer includes",
+    "no longer contains",
 ];
 
 /// What kind of handle a text says a value is.
@@ -419,6 +419,15 @@ fn appeared(after: &str, old_words: &BTreeSet<String>, signals: &mut Vec<Signal>
     let negated = |position: usize| {
         new[position.saturating_sub(4)..position].iter().any(|t| NEGATIONS.contains(&t.as_str()))
     };
+    // What happens only when a new argument is given is no effect of an old call.
+    let conditional = matches!(new.first().map(String::as_str), Some("if" | "when"))
+        && new
+            .iter()
+            .any(|t| matches!(t.as_str(), "provided" | "set" | "given" | "true" | "enabled"))
+        && !new.iter().any(|t| t == "not");
+    if conditional {
+        return;
+    }
     // A sentence that tells what to pass, or when to use which tool, is advice.
     let advice = new.first().is_some_and(|first| {
         matches!(
@@ -449,9 +458,10 @@ fn appeared(after: &str, old_words: &BTreeSet<String>, signals: &mut Vec<Signal>
             signals.push(signal(SignalKind::AnswerReduced, "", after, word));
         }
     }
-    let text = new.join(" ");
+    let text = format!(" {} ", new.join(" "));
     let phrase_is_new = |phrase: &str| {
-        text.contains(phrase) && !phrase.split(' ').all(|part| old_words.contains(&stem(part)))
+        text.contains(&format!(" {phrase} "))
+            && !phrase.split(' ').all(|part| old_words.contains(&stem(part)))
     };
     for phrase in EFFECT_PHRASES.iter().filter(|phrase| !advice && phrase_is_new(phrase)) {
         signals.push(signal(SignalKind::EffectAppeared, "", after, phrase));

@@ -165,6 +165,7 @@ pub fn tool_likeness(
             reasons.push("the names share words".to_string());
         }
     }
+    let mut certain = same_name;
     let common = mine.iter().filter(|name| theirs.contains(name)).count() as f64;
     let all = mine.len().max(theirs.len()) as f64;
     if all == 0.0 || common == all {
@@ -175,6 +176,8 @@ pub fn tool_likeness(
         reasons.push("most arguments are the same".to_string());
     }
     if !before.is_empty() && prose::same_text(before, after) {
+        // The same arguments under the same words: another name for one thing.
+        certain |= common == all && all > 0.0;
         score += 0.3;
         reasons.push("the same description".to_string());
     } else {
@@ -184,7 +187,7 @@ pub fn tool_likeness(
             reasons.push("a like description".to_string());
         }
     }
-    Likeness { score: score.min(0.99), reasons, certain: same_name }
+    Likeness { score: score.min(0.99), reasons, certain }
 }
 
 #[cfg(test)]

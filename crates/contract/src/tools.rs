@@ -199,7 +199,8 @@ fn fate(old: &Tool, new: &Tool, heir: &Heir, same_contract: bool, inner: &[Chang
         return if Hints::of(new).read_only { Fate::MergedReads } else { Fate::Merged };
     }
     if !(heir.declared || same_contract || warned) {
-        return Fate::Suspected;
+        let merged = heirs::is_merged(old, new);
+        return if merged { Fate::SuspectedMerge } else { Fate::Suspected };
     }
     if warned || worst == Verdict::Safe && wider {
         Fate::Warned

@@ -33,20 +33,23 @@ pub fn optional_added(
 ) -> Option<Change> {
     let field = edit.field.as_str();
     let saves = text.to_lowercase();
-    let writes = ["save to", "saved to", "saves to", "write to", "written to", "to disk"]
-        .iter()
-        .any(|phrase| saves.contains(phrase));
+    let writes = [
+        "save to", "saved to", "saves to", "save the", "saves the", "write to", "written to",
+        "to disk",
+    ]
+    .iter()
+    .any(|phrase| saves.contains(phrase));
     let (rule, what, authority) = match role {
         Role::Target | Role::Authority => {
             (&SF401, "selects the target or who acts", Authority::Wider)
         }
         Role::FreeForm => (&SF402, "holds text that is run or fetched", Authority::Wider),
+        _ if writes => (&SF403, "writes to a place", Authority::Wider),
         Role::Effect if default.is_none_or(is_zero) => {
             (&SF403, "can widen or change the deed", Authority::Unknown)
         }
         Role::Effect => (&SF403, "can widen or change the deed", Authority::Wider),
         Role::Guard => (&SF403, "can switch a check off or on", Authority::Unknown),
-        _ if writes => (&SF403, "writes to a place", Authority::Wider),
         _ => return None,
     };
     Some(finding(

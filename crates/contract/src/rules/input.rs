@@ -4,7 +4,7 @@ use super::finding::{Context, Judgement, finding, shown, shown_list};
 use super::{Evidence, Rule, authority};
 use crate::change::Change;
 use crate::edit::{Conversion, Edit, What, is_zero};
-use crate::lexicon::{GuardKind, Role, guard_kind};
+use crate::lexicon::{GuardKind, Role, guard_kind, words};
 use crate::prose::{self, SignalKind};
 use crate::relation::Local;
 use crate::verdict::{Authority, Class, Compat, Meaning, Verdict};
@@ -391,6 +391,14 @@ fn kind_changed(
         ));
         return changes;
     }
+    let fractions = dropped.len() == 1 && dropped.contains("number") && added.is_empty();
+    if fractions && is_counted(edit) {
+        let sentence = format!("`{name}` takes whole numbers only; nobody sends a fraction of one");
+        let judgement = Judgement::ADDITIVE.class(Class::Migration).authority(Authority::Narrower);
+        let mut change = finding(&SF145, edit, context, judgement, sentence);
+        change.witness = local.lost_witness();
+        return vec![change];
+    }
     let sentence = match conversion {
         Some(Conversion::Wrap) => format!("`{name}` takes a list now; a single value is wrapped"),
         Some(Conversion::Unwrap) => {
@@ -430,13 +438,29 @@ fn kind_changed(
     changes
 }
 
+/// Names of things that come in whole numbers only.
+const COUNTED: &[&str] = &[
+    "id", "ids", "idx", "index", "number", "count", "limit", "page", "offset", "size", "max",
+    "min", "per", "top", "skip", "first", "last", "line", "lines", "row", "column", "width",
+    "height", "port", "pid", "uid", "depth", "level", "length", "bytes", "pixels", "attempts",
+    "retries", "results", "items", "year", "month", "day", "days", "replicas", "seed", "position",
+    "version", "num", "total", "step", "steps", "timeout", "ms", "milliseconds",
+];
+
+/// True where the argument is counted, and nothing on the old side speaks of fractions.
+fn is_counted(edit: &Edit) -> bool {
+    let name = edit.field.rsplit('.').next().unwrap_or("").trim_end_matches("[]");
+    words(name).iter().any(|word| COUNTED.contains(&word.as_str()))
+        && !["fraction", "decimal", "0.", "float"].iter().any(|word| edit.old_text.contains(word))
+}
+
 fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
     let What::ValuesChanged { dropped, added, introduced, lifted, recased } = &edit.what else {
         return Vec::new();
     };
     let name = if edit.field.is_empty() { "the value" } else { edit.field.as_str() };
     let mut changes = Vec::new();
-    if *lifted || dropped.is_empty() {
+    if *lifted || dropped.is_empty() && !introduced {
         if let Some(change) = authority::values_added(edit, added, *lifted, context) {
             return vec![change];
         }
@@ -512,7 +536,12 @@ fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Chan
             &SF132,
             edit,
             context,
-            Judgement::BREAKING.authority(Authority::Narrower),
+            // Values swapped for others leave the reach open; values only dropped narrow it.
+            if added.is_empty() {
+                Judgement::BREAKING.authority(Authority::Narrower)
+            } else {
+                Judgement::BREAKING
+            },
             format!("`{name}` no longer takes {}", shown_list(&unmapped)),
         );
         change.witness = local.lost_witness();

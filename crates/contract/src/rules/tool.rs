@@ -14,7 +14,7 @@ rules! {
     SF302 "tool-renamed" Declared "A tool has another name for the same contract."
     SF303 "tool-heir-suspected" Declared "A tool is gone and a like one is new; that it does the same is only a guess."
     SF304 "tool-added" Proof "A new tool: no planned call names it, no grant by name covers it."
-    SF305 "tool-merged" Declared "A tool went up in a wider one: one call maps, the grant would grow."
+    SF305 "tool-merged" Declared "A tool went up in a wider one, declared or likely: one call may map, the grant would grow."
     SF306 "tool-renamed-with-warning" Declared "A tool has another name that warns or reaches further: the name is the news."
     SF310 "read-only-withdrawn" Declared "A tool no longer claims to be read-only: what was waved through must be asked."
     SF311 "destructive-appeared" Declared "A tool says that it may destroy."
@@ -352,6 +352,16 @@ pub fn removed(context: &Context<'_>, old: &Tool, heir: Option<(&Heir, Fate)>) -
                         "`{name}` took it over, declared: one call maps, a grant for it would cover more deeds"
                     ),
                 ),
+                Fate::SuspectedMerge => at(
+                    &SF305,
+                    context,
+                    "",
+                    values,
+                    gone.authority(Authority::Wider).meaning(Meaning::Same),
+                    format!(
+                        "gone; `{name}` looks like a wider heir ({why}), but that is only a guess"
+                    ),
+                ),
                 Fate::Suspected => at(
                     &SF303,
                     context,
@@ -378,6 +388,8 @@ pub enum Fate {
     MergedReads,
     /// A declared heir with more deeds.
     Merged,
+    /// A like tool with more deeds; a guess.
+    SuspectedMerge,
     /// A like tool; a guess.
     Suspected,
 }
