@@ -3,5 +3,7 @@
 pub mod completions;
 pub mod diff;
 pub mod explain;
+pub mod gate;
+pub mod lock;
 pub mod man;
 pub mod rules;

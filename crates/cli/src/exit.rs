@@ -1,6 +1,7 @@
 //! How the program ends: exit codes, failures, and what a bug says.
 
 use contract::Problem;
+use contract::policy::Standing;
 use std::process::ExitCode;
 
 /// The exit codes, the same for every command.
@@ -27,6 +28,16 @@ impl From<Exit> for ExitCode {
             Exit::Undecided => 3,
             Exit::Bug => 70,
         })
+    }
+}
+
+impl From<Standing> for Exit {
+    fn from(standing: Standing) -> Exit {
+        match standing {
+            Standing::Clear => Exit::Fine,
+            Standing::Undecided => Exit::Undecided,
+            Standing::Findings => Exit::Findings,
+        }
     }
 }
 

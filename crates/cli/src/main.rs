@@ -8,6 +8,10 @@ mod limits;
 mod load;
 mod output;
 mod pages;
+mod progress;
+mod review;
+mod settings;
+mod target;
 
 use exit::Exit;
 use std::process::ExitCode;

@@ -4,6 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::limits;
 use anstyle::{AnsiColor, Style};
 use contract::Problem;
+use contract::policy::Day;
 use std::io::{self, IsTerminal, Write};
 
 /// What the program knows about where its words go.
@@ -110,6 +111,12 @@ impl Shell {
     }
 }
 
+/// The day on which this runs, the same for everyone: UTC.
+pub fn today() -> Day {
+    let date = jiff::tz::TimeZone::UTC.to_datetime(jiff::Timestamp::now()).date();
+    Day { year: date.year(), month: date.month(), day: date.day() }
+}
+
 /// Writes to standard error, and lets it go where that is closed.
 pub fn complain(text: &str) {
     let mut err = io::stderr().lock();
@@ -117,7 +124,7 @@ pub fn complain(text: &str) {
 }
 
 /// Text from a file or a server, harmless on a terminal: control and direction characters escaped.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars()
         .map(|character| match character {
             '\u{200B}'..='\u{200F}'

@@ -23,9 +23,7 @@ pub fn record(diff: &Diff, notes: &[ReviewNote]) -> ReviewRecord {
 
 fn review(entry: &Entry, notes: &[ReviewNote]) -> ReviewEntry {
     let note = |part: fn(&ReviewNote) -> &Option<String>| {
-        let own = notes
-            .iter()
-            .filter(|note| note.subject == entry.subject.name());
+        let own = notes.iter().filter(|note| note.subject == entry.subject.name());
         let every = notes.iter().filter(|note| note.subject == "*");
         own.chain(every).find_map(|note| part(note).clone())
     };
@@ -33,9 +31,7 @@ fn review(entry: &Entry, notes: &[ReviewNote]) -> ReviewEntry {
         subject: entry.subject.clone(),
         from: entry.from.clone(),
         to: entry.to.clone(),
-        assumptions: consumer_relevant(entry)
-            .map(|change| change.sentence.clone())
-            .collect(),
+        assumptions: consumer_relevant(entry).map(|change| change.sentence.clone()).collect(),
         old_behaviour: old_behaviour(entry),
         window: note(|note| &note.window),
         fixture: note(|note| &note.fixture),
@@ -73,11 +69,7 @@ fn old_behaviour(entry: &Entry) -> String {
     }
     let more = recalled.len().saturating_sub(RECALLED);
     recalled.truncate(RECALLED);
-    let more = if more > 0 {
-        format!(", and {more} more")
-    } else {
-        String::new()
-    };
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     format!("{}{more}.", recalled.join("; "))
 }
 
@@ -95,12 +87,14 @@ fn short(value: &serde_json::Value) -> String {
 fn answers(entry: &Entry) -> BTreeMap<Question, ReviewAnswer> {
     let old_arguments = old_arguments(entry);
     let same_meaning = same_meaning(entry);
-    let harmless = matches!(old_arguments, ReviewAnswer::Yes { .. } | ReviewAnswer::NotApplicable { .. })
-        && matches!(same_meaning, ReviewAnswer::Yes { .. } | ReviewAnswer::NotApplicable { .. });
+    let harmless =
+        matches!(old_arguments, ReviewAnswer::Yes { .. } | ReviewAnswer::NotApplicable { .. })
+            && matches!(
+                same_meaning,
+                ReviewAnswer::Yes { .. } | ReviewAnswer::NotApplicable { .. }
+            );
     let refused = if harmless {
-        ReviewAnswer::NotApplicable {
-            why: "old arguments stay valid and mean the same".to_owned(),
-        }
+        ReviewAnswer::NotApplicable { why: "old arguments stay valid and mean the same".to_owned() }
     } else {
         ReviewAnswer::NotChecked {
             run: "an old call against the new version and see that it is refused and nothing happened".to_owned(),
@@ -110,11 +104,12 @@ fn answers(entry: &Entry) -> BTreeMap<Question, ReviewAnswer> {
         Subject::Operation(_) => ReviewAnswer::NotApplicable {
             why: "an HTTP API announces no change of its list".to_owned(),
         },
-        Subject::Schema(_) => ReviewAnswer::NotApplicable {
-            why: "a schema alone is not served".to_owned(),
-        },
+        Subject::Schema(_) => {
+            ReviewAnswer::NotApplicable { why: "a schema alone is not served".to_owned() }
+        }
         Subject::Tool(_) | Subject::Whole(_) => ReviewAnswer::NotChecked {
-            run: "the switch with a client that lists the tools as soon as it is notified".to_owned(),
+            run: "the switch with a client that lists the tools as soon as it is notified"
+                .to_owned(),
         },
     };
     BTreeMap::from([
@@ -128,20 +123,20 @@ fn answers(entry: &Entry) -> BTreeMap<Question, ReviewAnswer> {
 
 fn old_arguments(entry: &Entry) -> ReviewAnswer {
     if entry.from.is_none() && entry.relation.is_none() {
-        return ReviewAnswer::NotApplicable {
-            why: "no old session knows it".to_owned(),
-        };
+        return ReviewAnswer::NotApplicable { why: "no old session knows it".to_owned() };
     }
     match entry.axes.compat {
         Compat::Identical | Compat::Notation | Compat::Wording | Compat::Compatible => {
             ReviewAnswer::Yes {
-                checked: "compared: every call that the old contract describes is still taken".to_owned(),
+                checked: "compared: every call that the old contract describes is still taken"
+                    .to_owned(),
             }
         }
         Compat::Adaptable => ReviewAnswer::No {
-            checked: format!("only after a mechanical conversion: {}", because(entry, |change| {
-                change.axes.compat == Compat::Adaptable
-            })),
+            checked: format!(
+                "only after a mechanical conversion: {}",
+                because(entry, |change| { change.axes.compat == Compat::Adaptable })
+            ),
         },
         Compat::Breaking => ReviewAnswer::No {
             checked: because(entry, |change| change.axes.compat == Compat::Breaking),
@@ -154,9 +149,7 @@ fn old_arguments(entry: &Entry) -> ReviewAnswer {
 
 fn same_meaning(entry: &Entry) -> ReviewAnswer {
     if entry.from.is_none() && entry.relation.is_none() {
-        return ReviewAnswer::NotApplicable {
-            why: "no old session knows it".to_owned(),
-        };
+        return ReviewAnswer::NotApplicable { why: "no old session knows it".to_owned() };
     }
     match entry.axes.meaning {
         Meaning::Same => ReviewAnswer::Yes {
@@ -174,7 +167,8 @@ fn same_meaning(entry: &Entry) -> ReviewAnswer {
 fn without_authority(entry: &Entry) -> ReviewAnswer {
     match entry.axes.authority {
         Authority::Same | Authority::Narrower => ReviewAnswer::Yes {
-            checked: "compared: nothing in the new contract reaches further than the old".to_owned(),
+            checked: "compared: nothing in the new contract reaches further than the old"
+                .to_owned(),
         },
         Authority::Wider => ReviewAnswer::No {
             checked: because(entry, |change| change.axes.authority == Authority::Wider),
@@ -191,12 +185,9 @@ fn because(entry: &Entry, moved: impl Fn(&Change) -> bool) -> String {
         return "it follows from its changes together".to_owned();
     };
     match &change.witness {
-        Some(witness) => format!(
-            "{} {} Shown by {}.",
-            change.rule,
-            change.sentence,
-            short(&witness.value)
-        ),
+        Some(witness) => {
+            format!("{} {} Shown by {}.", change.rule, change.sentence, short(&witness.value))
+        }
         None => format!("{} {}", change.rule, change.sentence),
     }
 }

@@ -98,6 +98,22 @@ impl Lock {
         }
     }
 
+    /// The revision number of each tool or operation.
+    pub fn ordinals(&self) -> BTreeMap<String, u64> {
+        match &self.contract {
+            Contract::Tools(list) => list
+                .tools
+                .iter()
+                .map(|tool| (tool.name.clone(), tool.ordinal.unwrap_or(1)))
+                .collect(),
+            Contract::Openapi(_) | Contract::Schema(_) => self
+                .revisions
+                .iter()
+                .map(|(name, revision)| (name.clone(), revision.ordinal.unwrap_or(1)))
+                .collect(),
+        }
+    }
+
     /// The file's content: the same lock gives the same bytes.
     pub fn to_text(&self) -> String {
         let mut members = Map::new();

@@ -61,6 +61,23 @@ impl Notation {
 /// assert_eq!(problems[0].sentence, "The key \"x\" stands twice in one object; first at line 1, column 2.");
 /// ```
 pub fn read(name: &str, bytes: &[u8]) -> Result<Value, Vec<Problem>> {
+    let notation = Notation::of_name(name);
+    read_with(name, bytes, |text| notation.unwrap_or_else(|| Notation::of_content(text)))
+}
+
+/// Reads one document in a given notation, whatever its name and content look like.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_as(name: &str, bytes: &[u8], notation: Notation) -> Result<Value, Vec<Problem>> {
+    read_with(name, bytes, |_| notation)
+}
+
+fn read_with(
+    name: &str,
+    bytes: &[u8],
+    notation: impl Fn(&str) -> Notation,
+) -> Result<Value, Vec<Problem>> {
     let text = decode(name, bytes).map_err(|problem| vec![problem])?;
     if text.trim().is_empty() {
         return Err(vec![Problem {
@@ -70,7 +87,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Value, Vec<Problem>> {
                 .to_owned(),
         }]);
     }
-    match Notation::of_name(name).unwrap_or_else(|| Notation::of_content(text)) {
+    match notation(text) {
         Notation::Json => json::read(name, text),
         Notation::Yaml => yaml::read(name, text),
     }

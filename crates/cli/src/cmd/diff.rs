@@ -3,8 +3,11 @@
 use crate::args::{Command, ReportArgs, Threshold};
 use crate::exit::{Exit, Failure};
 use crate::load;
-use crate::output::Shell;
+use crate::output::{self, Shell};
+use crate::progress;
+use crate::settings::SettingsArgs;
 use contract::document::{Bundle, Reading};
+use contract::policy::Policy;
 use contract::{Options, Verdict};
 
 /// The arguments.
@@ -19,9 +22,11 @@ pub struct Diff {
     /// Compare two releases of a real MCP server that are built into this program
     #[arg(long, conflicts_with_all = ["old", "new"])]
     example: bool,
-    /// Exit with 1 where the verdict is this or graver (3 where only undecided)
+    /// Exit with 1 where a verdict is this or graver, with 3 where something is only undecided
     #[arg(long, value_enum, value_name = "LEVEL")]
     fail_on: Option<Threshold>,
+    #[command(flatten)]
+    settings: SettingsArgs,
     #[command(flatten)]
     report: ReportArgs,
 }
@@ -46,13 +51,23 @@ Examples:
             _ => example()?,
         };
         let problems: Vec<_> = [old.problems.as_slice(), new.problems.as_slice()].concat();
-        same_kind(&old, &new)?;
-        let diff = contract::diff(&old.contract, &new.contract, &Options::default())?;
+        let found = self.settings.read_named()?;
+        let mut diff = compare(shell, &old, &new, &found.options)?;
+        let named = found.file.is_some() || self.fail_on.is_some();
+        let policy = Policy {
+            // A level that is typed goes before one that is written down.
+            fail_on: match self.fail_on {
+                Some(threshold) => Some(threshold.into()),
+                None => found.settings.policy.fail_on,
+            },
+            ..found.settings.policy
+        };
+        let standing = policy.apply(&mut diff, output::today());
         let options = report::RenderOptions {
             colour: shell.colour,
             width: shell.width,
             all: self.report.all,
-            fail_on: self.fail_on.map(Verdict::from),
+            fail_on: if named { policy.fail_on } else { None },
             old_name: old.contract.name().to_owned(),
             new_name: new.contract.name().to_owned(),
             file: self.new.clone().filter(|path| path != "-"),
@@ -62,17 +77,28 @@ Examples:
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        Ok(match self.fail_on {
-            Some(threshold) if diff.verdict >= threshold.into() => {
-                if diff.verdict == Verdict::Undecided { Exit::Undecided } else { Exit::Findings }
-            }
-            _ => Exit::Fine,
-        })
+        Ok(if named { standing.into() } else { Exit::Fine })
     }
 }
 
+/// Compares two contracts of one kind.
+pub fn compare(
+    shell: &Shell,
+    old: &Reading,
+    new: &Reading,
+    options: &Options,
+) -> Result<contract::Diff, Failure> {
+    same_kind(old, new)?;
+    let size = progress::size(&old.contract).max(progress::size(&new.contract));
+    let what = format!("comparing {size} entries");
+    let diff = progress::while_running(shell, what, size, || {
+        contract::diff(&old.contract, &new.contract, options)
+    });
+    Ok(diff?)
+}
+
 /// Refuses to compare unlike things.
-pub fn same_kind(old: &Reading, new: &Reading) -> Result<(), Failure> {
+fn same_kind(old: &Reading, new: &Reading) -> Result<(), Failure> {
     if old.contract.kind() == new.contract.kind() {
         return Ok(());
     }

@@ -237,7 +237,7 @@ fn list(
     let (mut list, mut problems) = tools::read(name, &at, items);
     let text = |key: &str| members.get(key).and_then(Value::as_str).map(str::to_owned);
     list.instructions = text("instructions");
-    list.server_info = members.get("serverInfo").cloned();
+    list.server_info = members.get("serverInfo").filter(|info| !info.is_null()).cloned();
     list.protocol_version = text("protocolVersion");
     if form == Form::List && members.get("nextCursor").is_some_and(|next| !next.is_null()) {
         problems.push(Problem::at(

@@ -1,0 +1,101 @@
+//! `steadfast gate`: the accepted contract against what is there now.
+
+use crate::args::{Command, ReportArgs};
+use crate::cmd::diff::compare;
+use crate::cmd::lock::read_lock;
+use crate::exit::{Exit, Failure};
+use crate::load;
+use crate::output::{self, Shell};
+use crate::review;
+use crate::settings::SettingsArgs;
+use crate::target::TargetArgs;
+use contract::document::{Form, Reading};
+use contract::lock::Lock;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+pub struct Gate {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The accepted contract
+    #[arg(long, value_name = "FILE", default_value = "steadfast.lock")]
+    lock: String,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+impl Command for Gate {
+    const NAME: &'static str = "gate";
+    const ABOUT: &'static str = "Compare the accepted contract with what is there now";
+    const EXAMPLES: &'static str = "\
+Compares steadfast.lock with a server, a document or a folder, applies the policy and the suppressions
+of steadfast.toml, and prints the findings with the review record of the release. Without a policy
+everything but `safe` stands in the way. Without TARGET the file that was locked is read again.
+
+Examples:
+  steadfast gate tools.json
+  steadfast gate -- npx -y @modelcontextprotocol/server-memory
+  steadfast gate openapi.yaml --lock api.lock --decision-map decisions.yaml
+  steadfast gate tools.json --format github";
+
+    fn run(self, shell: &Shell) -> Result<Exit, Failure> {
+        let found = self.settings.read_or_default()?;
+        let Some((lock, bytes)) = read_lock(&self.lock)? else {
+            return Err(Failure::one(
+                &self.lock,
+                "There is no lock yet.",
+                "Write one from what is accepted now: steadfast lock TARGET.",
+            ));
+        };
+        let old =
+            Reading { contract: lock.contract.clone(), form: Form::Lock, problems: Vec::new() };
+        let new = match self.target.read()? {
+            Some(found) => found.reading,
+            None => locked_source(&self.lock, &lock)?,
+        };
+        let mut diff = compare(shell, &old, &new, &found.options)?;
+        let policy = &found.settings.policy;
+        let standing = policy.apply(&mut diff, output::today());
+        let record = review::record(&diff, &found.settings.reviews);
+        let options = report::RenderOptions {
+            colour: shell.colour,
+            width: shell.width,
+            all: self.report.all,
+            fail_on: policy.fail_on,
+            old_name: self.lock.clone(),
+            new_name: new.contract.name().to_owned(),
+            file: Some(self.lock.clone()),
+            source: String::from_utf8(bytes).ok(),
+            ..report::RenderOptions::default()
+        };
+        let text = report::render_reviewed(&diff, &record, self.report.format.into(), &options);
+        shell.print(&text)?;
+        if !new.problems.is_empty() {
+            return Err(new.problems.into());
+        }
+        Ok(standing.into())
+    }
+}
+
+/// What the lock was made from, where reading that again runs nothing and asks nobody.
+fn locked_source(path: &str, lock: &Lock) -> Result<Reading, Failure> {
+    let source = lock.source.as_ref();
+    let text =
+        |key: &str| source.and_then(|source| source.get(key)).and_then(|value| value.as_str());
+    if let Some(file) = text("file").filter(|file| *file != "-") {
+        return load::contract(file);
+    }
+    let made_from = match source {
+        Some(source) if source.get("command").is_some() || source.get("url").is_some() => {
+            format!("It was made from {source}")
+        }
+        _ => "It does not say what it was made from".to_owned(),
+    };
+    Err(Failure::one(
+        path,
+        format!("{made_from}, which is not started or asked on the word of a file."),
+        "Name it: steadfast gate TARGET, or steadfast gate -- COMMAND.",
+    ))
+}
