@@ -1,0 +1,314 @@
+//! One JSON-RPC message: its text as it came, and where its parts lie in it.
+//!
+//! Nothing is decoded further than the envelope, so that what passes through stays byte for byte what it was.
+
+use serde::de::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::fmt;
+use std::ops::Range;
+
+use crate::limits;
+
+/// A message and its envelope. Never empty of both `method` and an outcome.
+#[derive(Clone)]
+pub struct Message {
+    text: Box<str>,
+    kind: Kind,
+    params: Option<Range<usize>>,
+    result: Option<Range<usize>>,
+    error: Option<RpcError>,
+}
+
+/// What a message is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Wants an answer.
+    Request {
+        /// The id to answer with.
+        id: Id,
+        /// The method.
+        method: String,
+    },
+    /// Wants none.
+    Notification {
+        /// The method.
+        method: String,
+    },
+    /// Answers a request. The id is absent when the peer could not read the one it answers.
+    Response {
+        /// The id of the request.
+        id: Option<Id>,
+    },
+}
+
+/// A JSON-RPC id. `1` and `"1"` are two ids.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Id {
+    /// As it was spelled.
+    Number(String),
+    /// Decoded.
+    Text(String),
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Id::Number(n) => f.write_str(n),
+            Id::Text(t) => f.write_str(&serde_json::Value::from(t.as_str()).to_string()),
+        }
+    }
+}
+
+impl From<u64> for Id {
+    fn from(n: u64) -> Id {
+        Id::Number(n.to_string())
+    }
+}
+
+/// A JSON-RPC error object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RpcError {
+    /// `code`; 0 when it is no integer of 64 bits.
+    pub code: i64,
+    /// `message`, as the server wrote it.
+    pub message: String,
+    /// `data`, raw.
+    pub data: Option<Box<str>>,
+}
+
+impl RpcError {
+    /// The revisions that a modern server offers in an unsupported-version error.
+    pub fn supported(&self) -> Vec<String> {
+        #[derive(serde::Deserialize)]
+        struct Data {
+            supported: Vec<String>,
+        }
+        self.data
+            .as_deref()
+            .and_then(|d| serde_json::from_str::<Data>(d).ok())
+            .map_or(Vec::new(), |d| d.supported)
+    }
+}
+
+/// Why a text is no message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotAMessage {
+    /// The bytes are no UTF-8.
+    #[error("it is not UTF-8 (byte {0})")]
+    Encoding(usize),
+    /// The text is no JSON.
+    #[error("it is not JSON ({0})")]
+    Syntax(String),
+    /// JSON, but no JSON-RPC 2.0 message.
+    #[error("it is JSON but not a JSON-RPC 2.0 message: {0}")]
+    Envelope(&'static str),
+    /// More messages in one batch than anyone needs.
+    #[error("it is a batch of more than {0} messages")]
+    Batch(usize),
+}
+
+#[derive(serde::Deserialize)]
+struct Envelope<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// `null` is a value that was sent, not an absence.
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(d: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&'a RawValue>::deserialize(d).map(Some)
+}
+
+impl Message {
+    /// Reads one message from text. Surrounding white space is dropped, all else is kept.
+    pub fn parse(text: &str) -> Result<Message, NotAMessage> {
+        let text = text.trim_matches([' ', '\t', '\r', '\n']);
+        if !text.starts_with('{') {
+            let value: Result<&RawValue, _> = serde_json::from_str(text);
+            return Err(match value {
+                Ok(_) => NotAMessage::Envelope("not an object"),
+                Err(e) => NotAMessage::Syntax(e.to_string()),
+            });
+        }
+        let envelope: Envelope<'_> =
+            serde_json::from_str(text).map_err(|e| NotAMessage::Syntax(e.to_string()))?;
+        if envelope.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+            return Err(NotAMessage::Envelope("`jsonrpc` is not \"2.0\""));
+        }
+        let id = match envelope.id.map(RawValue::get) {
+            None | Some("null") => None,
+            Some(raw) if raw.starts_with('"') => Some(Id::Text(
+                serde_json::from_str(raw)
+                    .map_err(|_| NotAMessage::Envelope("`id` holds half a character"))?,
+            )),
+            Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                Some(Id::Number(raw.to_owned()))
+            }
+            Some(_) => return Err(NotAMessage::Envelope("`id` is neither a number nor a string")),
+        };
+        let method = match envelope.method {
+            None => None,
+            Some(raw) => Some(
+                serde_json::from_str::<String>(raw.get())
+                    .map_err(|_| NotAMessage::Envelope("`method` is not a string"))?,
+            ),
+        };
+        // Some servers write the member that they do not mean as `null`.
+        let wrong = envelope.error.filter(|e| e.get() != "null");
+        let right = envelope.result.filter(|r| wrong.is_none() || r.get() != "null");
+        let kind = match (method, id) {
+            (Some(method), Some(id)) => Kind::Request { id, method },
+            (Some(method), None) => Kind::Notification { method },
+            (None, id) => match (right, wrong) {
+                (Some(_), Some(_)) => {
+                    return Err(NotAMessage::Envelope("it has both `result` and `error`"));
+                }
+                (None, None) => {
+                    return Err(NotAMessage::Envelope("it has no `method`, `result` or `error`"));
+                }
+                _ => Kind::Response { id },
+            },
+        };
+        Ok(Message {
+            params: envelope.params.map(|p| place(text, p.get())),
+            result: right.map(|r| place(text, r.get())),
+            error: wrong.map(|e| error_object(e.get())),
+            kind,
+            text: text.into(),
+        })
+    }
+
+    /// Reads one message, or all of a batch, from bytes.
+    pub fn parse_all(bytes: &[u8]) -> Result<Vec<Message>, NotAMessage> {
+        let text =
+            std::str::from_utf8(bytes).map_err(|e| NotAMessage::Encoding(e.valid_up_to()))?;
+        let text = text.trim_start_matches('\u{feff}').trim_matches([' ', '\t', '\r', '\n']);
+        if !text.starts_with('[') {
+            return Ok(vec![Message::parse(text)?]);
+        }
+        let items: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(|e| NotAMessage::Syntax(e.to_string()))?;
+        if items.len() > limits::BATCH {
+            return Err(NotAMessage::Batch(limits::BATCH));
+        }
+        if items.is_empty() {
+            return Err(NotAMessage::Envelope("an empty batch"));
+        }
+        items.iter().map(|m| Message::parse(m.get())).collect()
+    }
+
+    /// The message as it came.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Raw `params`.
+    pub fn params(&self) -> Option<&str> {
+        self.params.clone().map(|r| &self.text[r])
+    }
+
+    /// Raw `result` of a response.
+    pub fn result(&self) -> Option<&str> {
+        self.result.clone().map(|r| &self.text[r])
+    }
+
+    /// The error of a response.
+    pub fn error(&self) -> Option<&RpcError> {
+        self.error.as_ref()
+    }
+
+    /// The outcome of a response.
+    pub fn outcome(&self) -> Result<&str, RpcError> {
+        match (&self.error, self.result()) {
+            (None, Some(result)) => Ok(result),
+            (Some(error), _) => Err(error.clone()),
+            (None, None) => Err(RpcError { code: 0, message: "not a response".into(), data: None }),
+        }
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Message").field(&self.text).finish()
+    }
+}
+
+/// Where a part lies in the text that it was borrowed from.
+fn place(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
+}
+
+/// An error object is read leniently: whatever it lacks, it is still an error.
+fn error_object(raw: &str) -> RpcError {
+    #[derive(serde::Deserialize)]
+    struct Object<'a> {
+        #[serde(default)]
+        code: serde_json::Value,
+        #[serde(default)]
+        message: serde_json::Value,
+        #[serde(default, borrow, deserialize_with = "present")]
+        data: Option<&'a RawValue>,
+    }
+    match serde_json::from_str::<Object<'_>>(raw) {
+        Ok(o) => RpcError {
+            code: o.code.as_i64().unwrap_or(0),
+            message: o.message.as_str().unwrap_or_default().to_owned(),
+            data: o.data.map(|d| d.get().into()),
+        },
+        Err(_) => {
+            RpcError { code: 0, message: raw.chars().take(limits::QUOTE).collect(), data: None }
+        }
+    }
+}
+
+/// Writes a request. `params` is an object in raw JSON.
+pub fn request(id: &Id, method: &str, params: Option<&str>) -> String {
+    envelope(Some(id), method, params)
+}
+
+/// Writes a notification.
+pub fn notification(method: &str, params: Option<&str>) -> String {
+    envelope(None, method, params)
+}
+
+fn envelope(id: Option<&Id>, method: &str, params: Option<&str>) -> String {
+    let mut out = String::from("{\"jsonrpc\":\"2.0\"");
+    if let Some(id) = id {
+        out.push_str(&format!(",\"id\":{id}"));
+    }
+    out.push_str(&format!(",\"method\":{}", serde_json::Value::from(method)));
+    if let Some(params) = params {
+        out.push_str(",\"params\":");
+        out.push_str(params);
+    }
+    out.push('}');
+    out
+}
+
+/// Writes an answer with a result in raw JSON.
+pub fn response(id: &Id, result: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}")
+}
+
+/// Writes an answer with an error.
+pub fn failure(id: &Id, code: i64, message: &str) -> String {
+    let message = serde_json::Value::from(message);
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message}}}}}"
+    )
+}

@@ -1,0 +1,9 @@
+//! The wire layer against real processes and real sockets.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+
+mod framing;
+mod http;
+mod message;
+mod peers;
+mod stdio;
+mod support;
