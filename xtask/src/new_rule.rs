@@ -23,7 +23,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let code = next_code(*series, &repo::read(docs::CODES).unwrap_or_default())?;
     let source = format!("crates/contract/src/rules/{file}.rs");
     let text = with_row(&repo::read(&source)?, &code, &name, variant).ok_or_else(|| {
-        Complaints(vec![format!("{source}: no `RULES: &[Rule] = &[ … ];` to add a row to")])
+        Complaints(vec![format!("{source}: no `rules! {{ … }}` to add a row to")])
     })?;
     repo::write(&source, &text)?;
     repo::write(&format!("docs/rules/{code}.md"), &page(&code, &name))?;
@@ -80,20 +80,18 @@ fn next_code(series: u32, given_out: &str) -> Result<String> {
 
 /// The source of an area's table with one more row at its end.
 fn with_row(source: &str, code: &str, name: &str, variant: &str) -> Option<String> {
-    let table = source.find("RULES: &[Rule] = &[")?;
-    let end = table + source[table..].find("];")?;
-    let row = format!(
-        "    super::row(\n        \"{code}\",\n        \"{name}\",\n        super::Area::{variant},\n        \
-         super::Evidence::Proof,\n        \"TODO: one sentence in operational language.\",\n    ),\n"
-    );
-    let mut text = source[..end].to_owned();
-    if text.ends_with('[') {
-        text.push('\n');
+    let row =
+        format!("    {code} \"{name}\" Proof \"TODO: one sentence in operational language.\"\n");
+    if let Some(empty) = EMPTY_TABLES.iter().find(|empty| source.contains(**empty)) {
+        return Some(source.replacen(empty, &format!("rules! {{\n    {variant};\n{row}}}"), 1));
     }
-    text.push_str(&row);
-    text.push_str(&source[end..]);
-    Some(text)
+    let table = source.find("rules! {\n")?;
+    let end = table + source[table..].find("\n}")? + 1;
+    Some(format!("{}{row}{}", &source[..end], &source[end..]))
 }
+
+/// How an area without rules writes its table.
+const EMPTY_TABLES: &[&str] = &["/// The rows.\npub static RULES: &[&Rule] = &[];"];
 
 /// The headings of a page, in their order.
 pub const HEADINGS: &[&str] = &[
@@ -113,7 +111,9 @@ fn page(code: &str, name: &str) -> String {
     let mut text = format!("# {code} {name}\n");
     for heading in HEADINGS {
         let body = if *heading == "Example" {
-            format!("```json old\n{EMPTY_TOOL}```\n```json new\n{EMPTY_TOOL}```")
+            format!(
+                "```json old\n{EMPTY_TOOL}```\n```json new\n{EMPTY_TOOL}```\n```text reports\n-\n```"
+            )
         } else {
             UNWRITTEN.to_owned()
         };
@@ -130,11 +130,12 @@ mod tests {
 
     #[test]
     fn a_row_joins_an_empty_and_a_filled_table() {
-        let empty = "pub static RULES: &[Rule] = &[];\n";
-        let one = with_row(empty, "SF101", "first-thing", "Input").unwrap();
+        let empty = format!("//! Head.\n\n{}\n\nfn judge() {{\n}}\n", EMPTY_TABLES[0]);
+        let one = with_row(&empty, "SF101", "first-thing", "Input").unwrap();
         let two = with_row(&one, "SF102", "second-thing", "Input").unwrap();
-        assert!(one.contains("\"SF101\"") && one.ends_with("];\n"), "{one}");
-        assert!(two.find("SF101") < two.find("SF102"), "{two}");
+        assert!(one.contains("rules! {\n    Input;\n    SF101 \"first-thing\" Proof"), "{one}");
+        let place = |code| two.find(code).unwrap();
+        assert!(place("SF101") < place("SF102") && place("SF102") < place("fn judge"), "{two}");
         assert_eq!(with_row("no table", "SF101", "x", "Input"), None);
     }
 

@@ -1,66 +1,108 @@
 //! Reads a pair of contracts from files or from the blocks of a page, and writes down what `diff` says of it.
 
 use contract::policy::{Day, Settings};
-use contract::{Bundle, Contract, Diff, Kind, Options, Tool, ToolList, diff};
+use contract::{Bundle, Contract, Diff, Kind, Options, diff};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The day on which every fixture is judged.
+const TODAY: Day = Day { year: 2026, month: 12, day: 1 };
 
 /// The repository's root.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What a text holds: a list of tools, one tool, an OpenAPI document or a JSON Schema.
-pub fn contract(name: &str, text: &str, yaml: bool) -> Contract {
-    let value: Value = if yaml {
-        serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
-    } else {
-        serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
-    };
-    let bundle = |root| Bundle { name: name.to_owned(), root, ..Bundle::default() };
-    if value.get("openapi").is_some() {
-        return Contract::Openapi(bundle(value));
-    }
-    let listed = match value.get("tools").and_then(Value::as_array) {
-        Some(listed) => listed.clone(),
-        None if value.get("name").is_some() && value.get("inputSchema").is_some() => vec![value],
-        None => return Contract::Schema(bundle(value)),
-    };
-    let tools = listed
-        .into_iter()
-        .map(|raw| Tool {
-            name: raw["name"].as_str().expect("a tool has a name").to_owned(),
-            raw,
-            ordinal: None,
-        })
-        .collect();
-    Contract::Tools(ToolList { name: name.to_owned(), tools, ..ToolList::default() })
+/// Two texts to compare, and the settings of the project, as far as there are any.
+pub struct Pair {
+    /// Where it stands, for complaints.
+    pub place: String,
+    old: Contract,
+    new: Contract,
+    settings: Option<Settings>,
 }
 
-/// `old` or `new` of a fixture folder, as JSON or YAML.
-pub fn side(folder: &Path, side: &str) -> Contract {
-    for (ending, yaml) in [("json", false), ("yaml", true)] {
+impl Pair {
+    /// From texts; their names tell the notation.
+    pub fn of_texts(
+        place: &str,
+        old: (&str, &str),
+        new: (&str, &str),
+        settings: Option<&str>,
+    ) -> Pair {
+        Pair {
+            place: place.to_owned(),
+            old: contract(old.0, old.1, BTreeMap::new()),
+            new: contract(new.0, new.1, BTreeMap::new()),
+            settings: settings.map(|text| {
+                Settings::read(place, text).unwrap_or_else(|problems| panic!("{problems:#?}"))
+            }),
+        }
+    }
+
+    /// From a fixture folder: `old` and `new` as JSON or YAML, `steadfast.toml` where there is one.
+    pub fn of_folder(folder: &Path) -> Pair {
+        let (old, new) = (side(folder, "old"), side(folder, "new"));
+        let settings = fs::read_to_string(folder.join("steadfast.toml")).ok();
+        Pair::of_texts(
+            &folder.display().to_string(),
+            (&old.0, &old.1),
+            (&new.0, &new.1),
+            settings.as_deref(),
+        )
+    }
+
+    /// Compares under the settings. Without any no policy is applied.
+    pub fn compare(&self) -> Diff {
+        self.compared(&self.old, &self.new)
+    }
+
+    /// Each side compared with itself, and its name. The settings play no part.
+    pub fn with_themselves(&self) -> [(&'static str, Diff); 2] {
+        let alone = |side: &Contract| diff(side, side, &Options::default()).expect("one contract");
+        [("old", alone(&self.old)), ("new", alone(&self.new))]
+    }
+
+    fn compared(&self, old: &Contract, new: &Contract) -> Diff {
+        let options = match &self.settings {
+            None => Options::default(),
+            Some(settings) => Options {
+                lexicon: settings.lexicon.clone(),
+                renames: settings.renames.clone(),
+                ..Options::default()
+            },
+        };
+        let mut found = diff(old, new, &options)
+            .unwrap_or_else(|problems| panic!("{}: {problems:#?}", self.place));
+        if let Some(settings) = &self.settings {
+            settings.policy.apply(&mut found, TODAY);
+        }
+        found
+    }
+}
+
+/// Problems of a document (a blank schema, say) are judged elsewhere: here it is compared as far as it can be.
+fn contract(name: &str, text: &str, files: BTreeMap<String, Value>) -> Contract {
+    let root = contract::text::read(name, text.as_bytes())
+        .unwrap_or_else(|problems| panic!("{name}: {problems:#?}"));
+    contract::document::read(Bundle { name: name.to_owned(), root, files })
+        .unwrap_or_else(|problems| panic!("{name}: {problems:#?}"))
+        .contract
+}
+
+/// Path and text of one side of a fixture.
+fn side(folder: &Path, side: &str) -> (String, String) {
+    for ending in ["json", "yaml"] {
         let path = folder.join(format!("{side}.{ending}"));
         if path.exists() {
             let text = fs::read_to_string(&path)
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            return contract(&path.display().to_string(), &text, yaml);
+            return (path.display().to_string(), text);
         }
     }
     panic!("{}: neither {side}.json nor {side}.yaml", folder.display());
-}
-
-/// Compares, and stops the test where a document cannot be read.
-pub fn compare(place: &str, old: &Contract, new: &Contract, options: &Options) -> Diff {
-    diff(old, new, options).unwrap_or_else(|problems| panic!("{place}: {problems:?}"))
-}
-
-/// Applies the settings of a fixture or page, on a day that never moves.
-pub fn accept(settings: &str, found: &mut Diff) {
-    let settings = Settings::read("steadfast.toml", settings)
-        .unwrap_or_else(|problems| panic!("{problems:?}"));
-    settings.policy.apply(found, Day { year: 2026, month: 12, day: 1 });
 }
 
 /// The codes that a comparison reports.
@@ -105,6 +147,34 @@ pub fn written(found: &Diff) -> String {
                 word(&change.verdict),
                 change.path
             ));
+        }
+    }
+    text
+}
+
+/// What a page tells of its example: verdicts, sentences and witnesses.
+pub fn told(found: &Diff) -> String {
+    let mut text = String::new();
+    for entry in &found.entries {
+        text.push_str(&format!(
+            "{}: {} ({}, authority {}, meaning {})\n",
+            entry.subject.name(),
+            word(&entry.verdict),
+            word(&entry.axes.compat),
+            word(&entry.axes.authority),
+            word(&entry.axes.meaning),
+        ));
+        for change in &entry.changes {
+            text.push_str(&format!(
+                "  {} {}: {}\n",
+                change.rule,
+                word(&change.verdict),
+                change.sentence
+            ));
+            if let Some(witness) = &change.witness {
+                let side = word(&witness.accepted_by);
+                text.push_str(&format!("    {} fits the {side} side only\n", witness.value));
+            }
         }
     }
     text

@@ -4,9 +4,9 @@
 //! pair reports stands in its `expected.txt`, so that an over-eager rule shows up in another rule's fixture.
 //! `cargo xtask bless` writes those files anew.
 
-use crate::pairs;
+use crate::pairs::{self, Pair};
+use contract::Diff;
 use contract::rules::{self, Rule, Status};
-use contract::{Contract, Diff, Options};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,8 +32,15 @@ fn living() -> impl Iterator<Item = &'static Rule> {
     rules::all().into_iter().filter(|rule| rule.status != Status::Removed)
 }
 
-fn folder(code: &str, which: &str) -> PathBuf {
-    pairs::repository().join("fixtures/rules").join(code).join(which)
+/// The pairs of a rule whose folder name begins with `which`: `hit`, `near`, `near-of-another-kind`.
+fn pairs_of(code: &str, which: &str) -> Vec<PathBuf> {
+    let named = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(which))
+    };
+    sorted(&pairs::repository().join("fixtures/rules").join(code))
+        .into_iter()
+        .filter(named)
+        .collect()
 }
 
 /// Every pair folder below `fixtures/rules`, also of rules that no longer report.
@@ -56,17 +63,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn run(folder: &Path) -> Diff {
-    let place = folder.display().to_string();
-    let mut found = pairs::compare(
-        &place,
-        &pairs::side(folder, "old"),
-        &pairs::side(folder, "new"),
-        &Options::default(),
-    );
-    if let Ok(settings) = fs::read_to_string(folder.join("steadfast.toml")) {
-        pairs::accept(&settings, &mut found);
-    }
-    found
+    Pair::of_folder(folder).compare()
 }
 
 #[test]
@@ -98,14 +95,10 @@ fn codes_are_well_formed_and_unique() {
 fn hits_are_reported() {
     let mut complaints = Complaints::default();
     for rule in living() {
-        let folder = folder(rule.code, "hit");
-        if folder.is_dir() {
+        for folder in pairs_of(rule.code, "hit") {
             let found = pairs::codes(&run(&folder));
             complaints.check(found.contains(&rule.code), || {
-                format!(
-                    "{} ({}) is not reported for its hit; found {found:?}",
-                    rule.code, rule.name
-                )
+                format!("{}: {} is not reported; found {found:?}", folder.display(), rule.name)
             });
         }
     }
@@ -115,11 +108,10 @@ fn hits_are_reported() {
 fn near_misses_are_not_reported() {
     let mut complaints = Complaints::default();
     for rule in living() {
-        let folder = folder(rule.code, "near");
-        if folder.is_dir() {
+        for folder in pairs_of(rule.code, "near") {
             let found = pairs::codes(&run(&folder));
             complaints.check(!found.contains(&rule.code), || {
-                format!("{} ({}) is reported for its near miss", rule.code, rule.name)
+                format!("{}: {} is reported for a near miss", folder.display(), rule.name)
             });
         }
     }
@@ -128,7 +120,7 @@ fn near_misses_are_not_reported() {
 #[test]
 fn every_rule_on_every_pair() {
     let mut complaints = Complaints::default();
-    let bless = std::env::var_os("STEADFAST_BLESS").is_some();
+    let bless = blessing();
     for folder in every_pair() {
         let written = pairs::written(&run(&folder));
         let path = folder.join("expected.txt");
@@ -147,12 +139,10 @@ fn every_rule_on_every_pair() {
 fn a_contract_compared_with_itself_is_silent() {
     let mut complaints = Complaints::default();
     for folder in every_pair() {
-        for name in ["old", "new"] {
-            let side: Contract = pairs::side(&folder, name);
-            let place = format!("{}/{name}", folder.display());
-            let found = pairs::compare(&place, &side, &side, &Options::default());
-            complaints
-                .check(found.entries.is_empty(), || format!("{place}\n{}", pairs::written(&found)));
+        for (name, found) in Pair::of_folder(&folder).with_themselves() {
+            complaints.check(found.entries.is_empty(), || {
+                format!("{}, {name}\n{}", folder.display(), pairs::written(&found))
+            });
         }
     }
 }
@@ -172,44 +162,68 @@ fn the_same_pair_gives_the_same_words() {
 #[test]
 fn the_example_of_every_page_reports_its_rule() {
     let mut complaints = Complaints::default();
+    let bless = blessing();
     for rule in living() {
         let path = pairs::repository().join("docs/rules").join(format!("{}.md", rule.code));
         let Ok(page) = fs::read_to_string(&path) else {
             // Whether each rule has its page is a house rule: `cargo xtask tidy`.
             continue;
         };
-        let (Some(old), Some(new)) = (block(&page, "old"), block(&page, "new")) else {
-            complaints.0.push(format!("{}: no pair of blocks marked old and new", path.display()));
+        let (Some(old), Some(new), Some(reports)) =
+            (block(&page, "old"), block(&page, "new"), block(&page, "reports"))
+        else {
+            complaints.0.push(format!("{}: no blocks marked old, new and reports", path.display()));
             continue;
         };
-        let old = pairs::contract(&format!("{} old", rule.code), old.1, old.0 == "yaml");
-        let new = pairs::contract(&format!("{} new", rule.code), new.1, new.0 == "yaml");
-        let mut found = pairs::compare(rule.code, &old, &new, &Options::default());
-        if let Some((_, settings)) = block(&page, "settings") {
-            pairs::accept(settings, &mut found);
-        }
-        let found = pairs::codes(&found);
-        complaints.check(found.contains(&rule.code), || {
+        let name =
+            |mark: &str, block: &Block<'_>| format!("{} {mark}.{}", rule.code, block.language);
+        let settings = block(&page, "settings");
+        let pair = Pair::of_texts(
+            rule.code,
+            (&name("old", &old), old.text),
+            (&name("new", &new), new.text),
+            settings.map(|block| block.text),
+        );
+        let found = pair.compare();
+        let codes = pairs::codes(&found);
+        complaints.check(codes.contains(&rule.code), || {
             format!(
-                "{}: the example does not report {}; found {found:?}",
+                "{}: the example does not report {}; found {codes:?}",
                 path.display(),
                 rule.code
             )
         });
+        let told = pairs::told(&found);
+        if bless {
+            let (before, after) = (&page[..reports.at], &page[reports.at + reports.text.len()..]);
+            let blessed = format!("{before}{told}{after}");
+            fs::write(&path, blessed).expect("the page can be written");
+        } else {
+            complaints.check(reports.text == told, || {
+                format!("{}\n--- the page says\n{}--- found\n{told}", path.display(), reports.text)
+            });
+        }
     }
 }
 
-/// The fenced block whose info string is a language and `mark`: its language and its text.
-fn block<'page>(page: &'page str, mark: &str) -> Option<(&'page str, &'page str)> {
-    for language in ["json", "yaml", "toml"] {
+/// A fenced block whose info string is a language and a mark.
+struct Block<'page> {
+    language: &'static str,
+    /// With the line end before the closing fence.
+    text: &'page str,
+    /// Where the text begins in the page.
+    at: usize,
+}
+
+fn block<'page>(page: &'page str, mark: &str) -> Option<Block<'page>> {
+    ["json", "yaml", "text", "toml"].into_iter().find_map(|language| {
         let open = format!("```{language} {mark}\n");
-        if let Some(at) = page.find(&open) {
-            let text = &page[at + open.len()..];
-            return Some((
-                if language == "yaml" { "yaml" } else { "json" },
-                &text[..text.find("\n```")?],
-            ));
-        }
-    }
-    None
+        let at = page.find(&open)? + open.len();
+        let text = &page[at..];
+        Some(Block { language, text: &text[..text.find("```")?], at })
+    })
+}
+
+fn blessing() -> bool {
+    std::env::var_os("STEADFAST_BLESS").is_some()
 }
