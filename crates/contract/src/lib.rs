@@ -14,6 +14,7 @@ pub mod lexicon;
 pub mod limits;
 pub mod lock;
 pub mod node;
+pub mod openapi;
 pub mod policy;
 pub mod prose;
 pub mod relation;

@@ -1,0 +1,279 @@
+//! Who is let in and where the call goes: security, schemes, base addresses.
+
+use super::draft::{Finish, REACH, change};
+use super::read::{Alternative, Api, Operation};
+use super::resolve::Node;
+use crate::change::Change;
+use crate::rules::finding::Judgement;
+use crate::rules::http::*;
+use crate::verdict::Decision::{Ask, Scope};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Compares what the two operations ask of a caller.
+pub(crate) fn security(old: &Operation<'_>, new: &Operation<'_>, changes: &mut Vec<Change>) {
+    if old.security == new.security {
+        return;
+    }
+    let place = &new.security_place;
+    let (before, after) = (value(&old.security), value(&new.security));
+    let open = |list: &[Alternative]| list.is_empty() || list.iter().any(BTreeMap::is_empty);
+    let push = |changes: &mut Vec<Change>, rule, judgement, sentence| {
+        changes.push(
+            change(rule, judgement, place, sentence)
+                .values(Some(&before), Some(&after))
+                .guess(&[Ask]),
+        );
+    };
+    match (open(&old.security), open(&new.security)) {
+        (true, true) => {}
+        (true, false) => push(
+            changes,
+            &SF535,
+            Judgement::BREAKING,
+            format!(
+                "the operation asks for a credential now ({}): a call without one is turned away",
+                words(&new.security)
+            ),
+        ),
+        (false, true) => push(
+            changes,
+            &SF536,
+            REACH,
+            format!(
+                "the operation no longer asks for a credential (it was {}): the guard is gone",
+                words(&old.security)
+            ),
+        ),
+        (false, false) => {
+            // A credential that was good enough before: is it still?
+            let lost: Vec<&Alternative> = old
+                .security
+                .iter()
+                .filter(|was| !new.security.iter().any(|is| covers(was, is)))
+                .collect();
+            if lost.is_empty() {
+                push(
+                    changes,
+                    &SF538,
+                    Judgement::ADDITIVE,
+                    format!(
+                        "the operation is content with other or fewer rights now ({}); what was good enough still is",
+                        words(&new.security)
+                    ),
+                );
+            } else {
+                let demanded = demanded(&lost, &new.security);
+                push(
+                    changes,
+                    &SF535,
+                    REACH,
+                    format!(
+                        "the operation asks for other rights: {demanded}; The credential that was good enough is turned away; going on would need a wider one, which a person grants",
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// A credential good for `was` is good for `is`.
+fn covers(was: &Alternative, is: &Alternative) -> bool {
+    is.iter().all(|(scheme, scopes)| {
+        was.get(scheme).is_some_and(|held| scopes.iter().all(|scope| held.contains(scope)))
+    })
+}
+
+fn demanded(lost: &[&Alternative], new: &[Alternative]) -> String {
+    let all = |list: Vec<&Alternative>| -> BTreeSet<String> {
+        list.iter()
+            .flat_map(|alternative| {
+                alternative.iter().flat_map(|(scheme, scopes)| {
+                    if scopes.is_empty() {
+                        vec![scheme.clone()]
+                    } else {
+                        scopes.iter().map(|scope| format!("{scheme}:{scope}")).collect()
+                    }
+                })
+            })
+            .collect()
+    };
+    let (was, is) = (all(lost.to_vec()), all(new.iter().collect()));
+    let list = |set: BTreeSet<&String>| {
+        set.into_iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ")
+    };
+    let (gone, come) = (list(was.difference(&is).collect()), list(is.difference(&was).collect()));
+    match (gone.is_empty(), come.is_empty()) {
+        (false, false) => format!("{gone} became {come}"),
+        (true, false) => format!("{come} on top"),
+        _ => format!("{gone} is no longer one of the ways in"),
+    }
+}
+
+fn words(alternatives: &[Alternative]) -> String {
+    let one = |alternative: &Alternative| {
+        alternative
+            .iter()
+            .map(|(scheme, scopes)| {
+                if scopes.is_empty() {
+                    format!("`{scheme}`")
+                } else {
+                    let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+                    format!("`{scheme}` with {}", scopes.join(", "))
+                }
+            })
+            .collect::<Vec<_>>()
+            .join(" and ")
+    };
+    if alternatives.is_empty() {
+        return "nothing".to_owned();
+    }
+    alternatives.iter().map(one).collect::<Vec<_>>().join(" or ")
+}
+
+fn value(alternatives: &[Alternative]) -> Value {
+    json!(alternatives)
+}
+
+/// Compares the base addresses of the two operations.
+pub(crate) fn servers(old: &Operation<'_>, new: &Operation<'_>, changes: &mut Vec<Change>) {
+    if old.servers == new.servers {
+        return;
+    }
+    let (was, is) = (&old.servers, &new.servers);
+    let (before, after) = (json!(was), json!(is));
+    let place = &new.servers_place;
+    let (rule, judgement, sentence) = match (was.first(), is.first()) {
+        (Some(a), Some(b)) if a == b => {
+            let gone: Vec<&String> = was.iter().filter(|url| !is.contains(url)).collect();
+            match gone.first() {
+                None => (
+                    &SF532,
+                    Judgement::ADDITIVE,
+                    "another base address is offered; the first one stays".to_owned(),
+                ),
+                Some(url) => (
+                    &SF530,
+                    Judgement::LOOK,
+                    format!(
+                        "the base address `{url}` is gone: a client that was pointed at it goes elsewhere or nowhere"
+                    ),
+                ),
+            }
+        }
+        (Some(a), Some(b)) if host(a) != host(b) => (
+            &SF531,
+            REACH,
+            format!(
+                "calls go to another host: `{a}` became `{b}`; Credentials and data would be sent there"
+            ),
+        ),
+        (a, b) => (
+            &SF530,
+            Judgement::LOOK,
+            format!(
+                "calls go to another base address: `{}` became `{}`; The same call reaches another version or place",
+                a.map_or("/", String::as_str),
+                b.map_or("/", String::as_str)
+            ),
+        ),
+    };
+    changes.push(
+        change(rule, judgement, place, sentence)
+            .values(Some(&before), Some(&after))
+            .guess(&[Scope]),
+    );
+}
+
+/// The authority of a URL; a relative one has the document's.
+fn host(url: &str) -> &str {
+    url.split_once("://")
+        .map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default())
+}
+
+/// Compares the security schemes that operations use, each once.
+pub(crate) fn schemes(old: &Api<'_>, new: &Api<'_>) -> BTreeMap<String, Vec<Change>> {
+    let mut found = BTreeMap::new();
+    for (name, was) in &old.schemes {
+        let Some(is) = new.schemes.get(name) else {
+            continue;
+        };
+        let mut changes = Vec::new();
+        scheme(name, was, is, &mut changes);
+        if !changes.is_empty() {
+            found.insert(name.clone(), changes);
+        }
+    }
+    found
+}
+
+fn scheme(name: &str, was: &Node<'_>, is: &Node<'_>, changes: &mut Vec<Change>) {
+    for key in ["type", "scheme", "in", "name", "openIdConnectUrl", "flow"] {
+        let (before, after) = (was.value.get(key), is.value.get(key));
+        let same = match (before.and_then(Value::as_str), after.and_then(Value::as_str)) {
+            (Some(a), Some(b)) if key == "scheme" => a.eq_ignore_ascii_case(b),
+            _ => before == after,
+        };
+        if !same {
+            let spoken = |value: Option<&Value>| {
+                value.map_or_else(|| "nothing".to_owned(), |value| format!("`{value}`"))
+            };
+            changes.push(
+                change(
+                    &SF537,
+                    Judgement::BREAKING,
+                    &is.place.child(key),
+                    format!(
+                        "the credential `{name}` is presented differently: `{key}` was {}, is {}",
+                        spoken(before),
+                        spoken(after)
+                    ),
+                )
+                .values(before, after)
+                .guess(&[Ask]),
+            );
+        }
+    }
+    let urls = |node: &Node<'_>| -> BTreeMap<String, String> {
+        let mut urls = BTreeMap::new();
+        for key in ["authorizationUrl", "tokenUrl"] {
+            if let Some(url) = node.text(key) {
+                urls.insert(key.to_owned(), url.to_owned());
+            }
+        }
+        for (flow, node) in node.get("flows").iter().flat_map(Node::members) {
+            for key in ["authorizationUrl", "tokenUrl", "refreshUrl"] {
+                if let Some(url) = node.text(key) {
+                    urls.insert(format!("{flow}.{key}"), url.to_owned());
+                }
+            }
+        }
+        urls
+    };
+    let (before, after) = (urls(was), urls(is));
+    if before != after {
+        let moved: Vec<String> = before
+            .iter()
+            .filter(|(key, url)| after.get(*key) != Some(url))
+            .map(|(key, url)| {
+                let now = after.get(key).map_or("nothing", String::as_str);
+                format!("{key} `{url}` became `{now}`")
+            })
+            .collect();
+        if !moved.is_empty() {
+            changes.push(
+                change(
+                    &SF539,
+                    REACH,
+                    &is.place,
+                    format!(
+                        "the credential `{name}` is fetched elsewhere: {}; A secret would be sent there",
+                        moved.join(", ")
+                    ),
+                )
+                .values(Some(&json!(before)), Some(&json!(after)))
+                .guess(&[Ask]),
+            );
+        }
+    }
+}

@@ -1,0 +1,539 @@
+//! A pair of schemas cut at its references, so that each declaration is compared once.
+//!
+//! Where both sides refer to a declaration, both get the same mark and the two declarations
+//! become a pair of their own; a change in it is then one change, however many places reach it.
+//! `allOf` parts are written out instead: they are one schema with what stands around them.
+
+use super::limits;
+use super::lower::{self, Lowering};
+use super::resolve::{Document, Place};
+use crate::decision::Flow;
+use crate::document::Problem;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Two declarations (or the two schemas of one place) and the direction in which they travel.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Pair {
+    pub old: Place,
+    pub new: Place,
+    pub flow: Flow,
+}
+
+/// What a pair says itself, and which pairs it refers to.
+#[derive(Debug, Default)]
+pub(crate) struct Cut {
+    /// The two schemas as documents of their own; absent where they say the same.
+    pub own: Option<(Value, Value)>,
+    /// Where each other pair is reached: steps of the value, `items`, `[]`, `owner`.
+    pub children: Vec<(Pair, Vec<String>)>,
+}
+
+/// Lowered schemas of one document, each lowered once.
+pub(crate) struct Side<'a> {
+    pub document: Document<'a>,
+    lowered: BTreeMap<(Place, Flow), Rc<Value>>,
+    pub problems: Vec<Problem>,
+}
+
+impl<'a> Side<'a> {
+    pub fn new(document: Document<'a>) -> Self {
+        Side { document, lowered: BTreeMap::new(), problems: Vec::new() }
+    }
+
+    pub fn schema(&mut self, place: &Place, flow: Flow) -> Rc<Value> {
+        let key = (place.clone(), flow);
+        if let Some(found) = self.lowered.get(&key) {
+            return Rc::clone(found);
+        }
+        let mut lowering = Lowering { document: self.document, flow, problems: &mut self.problems };
+        let value = Rc::new(lowering.schema(place));
+        self.lowered.insert(key, Rc::clone(&value));
+        value
+    }
+}
+
+/// Cuts one pair.
+pub(crate) fn cut<'a>(old: &mut Side<'a>, new: &mut Side<'a>, pair: &Pair) -> Cut {
+    let (before, after) = (old.schema(&pair.old, pair.flow), new.schema(&pair.new, pair.flow));
+    let mut cutter = Cutter {
+        old,
+        new,
+        flow: pair.flow,
+        children: Vec::new(),
+        marks: BTreeMap::new(),
+        steps: Vec::new(),
+    };
+    if before == after {
+        cutter.references(&before);
+        return Cut { own: None, children: cutter.children };
+    }
+    let stack = Stack { old: vec![pair.old.clone()], new: vec![pair.new.clone()] };
+    let (mut before, mut after) = cutter.both(&before, &after, &stack, false);
+    let children = std::mem::take(&mut cutter.children);
+    if before == after {
+        return Cut { own: None, children };
+    }
+    let definitions = cutter.definitions();
+    for side in [&mut before, &mut after] {
+        if let Value::Object(members) = side
+            && !definitions.is_empty()
+        {
+            members.insert("$defs".to_owned(), Value::Object(definitions.clone()));
+        }
+    }
+    Cut { own: Some((before, after)), children }
+}
+
+#[derive(Debug, Clone)]
+struct Stack {
+    old: Vec<Place>,
+    new: Vec<Place>,
+}
+
+struct Cutter<'s, 'a> {
+    old: &'s mut Side<'a>,
+    new: &'s mut Side<'a>,
+    flow: Flow,
+    children: Vec<(Pair, Vec<String>)>,
+    /// What a mark stands for, and its number.
+    marks: BTreeMap<String, usize>,
+    steps: Vec<String>,
+}
+
+fn reference(value: &Value) -> Option<Place> {
+    value.get("$ref").and_then(Value::as_str).map(lower::place)
+}
+
+impl Cutter<'_, '_> {
+    fn mark(&mut self, name: String) -> Value {
+        let next = self.marks.len();
+        let number = *self.marks.entry(name).or_insert(next);
+        Value::String(format!("#/$defs/{number}"))
+    }
+
+    /// Marks are disjoint constants: branches that refer to different things stay different.
+    fn definitions(&self) -> Map<String, Value> {
+        let mut sorted: Vec<(&usize, &String)> = self.marks.iter().map(|(k, v)| (v, k)).collect();
+        sorted.sort();
+        sorted
+            .into_iter()
+            .map(|(number, name)| (number.to_string(), json!({"const": name})))
+            .collect()
+    }
+
+    fn child(&mut self, old: &Place, new: &Place) {
+        let pair = Pair { old: old.clone(), new: new.clone(), flow: self.flow };
+        let steps = self.steps.clone();
+        if !self.children.iter().any(|known| known.0 == pair && known.1 == steps) {
+            self.children.push((pair, steps));
+        }
+    }
+
+    /// Both sides say the same: only what they refer to can differ.
+    fn references(&mut self, value: &Value) {
+        if let Some(place) = reference(value) {
+            self.child(&place, &place);
+        }
+        self.each(value, &mut |this, child| this.references(child));
+    }
+
+    /// Visits the subschemas of a schema, keeping `steps`.
+    fn each(&mut self, value: &Value, visit: &mut dyn FnMut(&mut Self, &Value)) {
+        let Value::Object(members) = value else {
+            return;
+        };
+        for (name, value) in members {
+            match (name.as_str(), value) {
+                ("properties", Value::Object(named)) => {
+                    for (member, schema) in named {
+                        self.steps.push(member.clone());
+                        visit(self, schema);
+                        self.steps.pop();
+                    }
+                }
+                ("patternProperties", Value::Object(named)) => {
+                    self.steps.push("[]".to_owned());
+                    for schema in named.values() {
+                        visit(self, schema);
+                    }
+                    self.steps.pop();
+                }
+                ("dependentSchemas", Value::Object(named)) => {
+                    for schema in named.values() {
+                        visit(self, schema);
+                    }
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => {
+                    for schema in list {
+                        visit(self, schema);
+                    }
+                }
+                ("prefixItems" | "items", Value::Array(list)) => {
+                    self.steps.push("[]".to_owned());
+                    for schema in list {
+                        visit(self, schema);
+                    }
+                    self.steps.pop();
+                }
+                (
+                    "items"
+                    | "additionalProperties"
+                    | "contains"
+                    | "unevaluatedItems"
+                    | "unevaluatedProperties",
+                    schema,
+                ) => {
+                    self.steps.push("[]".to_owned());
+                    visit(self, schema);
+                    self.steps.pop();
+                }
+                ("not" | "if" | "then" | "else" | "propertyNames", schema) => visit(self, schema),
+                _ => {}
+            }
+        }
+    }
+
+    fn both(&mut self, old: &Value, new: &Value, stack: &Stack, all_of: bool) -> (Value, Value) {
+        match (reference(old), reference(new)) {
+            (Some(a), Some(b)) if !all_of => {
+                self.child(&a, &b);
+                let name = if a == b {
+                    lower::key(&a)
+                } else {
+                    format!("{} {}", lower::key(&a), lower::key(&b))
+                };
+                let mark = self.mark(name);
+                let (mut before, mut after) = self.members(old, new, stack);
+                for side in [&mut before, &mut after] {
+                    if let Value::Object(members) = side {
+                        members.insert("$ref".to_owned(), mark.clone());
+                    }
+                }
+                (before, after)
+            }
+            (None, None) => self.members(old, new, stack),
+            (a, b) => {
+                let mut stack = stack.clone();
+                let old_out = a.map(|place| self.unfold(&place, old, true, &mut stack));
+                let new_out = b.map(|place| self.unfold(&place, new, false, &mut stack));
+                let (old, new) = (
+                    old_out.unwrap_or_else(|| old.clone()),
+                    new_out.unwrap_or_else(|| new.clone()),
+                );
+                if reference(&old).is_some() || reference(&new).is_some() {
+                    // A type that is an `allOf` part of itself: what is left of it is a mark.
+                    return (self.alone(&old, true, 0), self.alone(&new, false, 0));
+                }
+                self.both(&old, &new, &stack, all_of)
+            }
+        }
+    }
+
+    /// The schema that a reference stands for, with what stands beside the reference; the
+    /// reference itself where it leads back to where we are.
+    fn unfold(&mut self, place: &Place, at: &Value, is_old: bool, stack: &mut Stack) -> Value {
+        let (side, seen) = if is_old {
+            (&mut *self.old, &mut stack.old)
+        } else {
+            (&mut *self.new, &mut stack.new)
+        };
+        if seen.contains(place) || seen.len() > limits::REF_CHAIN {
+            return at.clone();
+        }
+        seen.push(place.clone());
+        let target = side.schema(place, self.flow);
+        beside(&target, at)
+    }
+
+    fn members(&mut self, old: &Value, new: &Value, stack: &Stack) -> (Value, Value) {
+        let (Value::Object(before), Value::Object(after)) = (old, new) else {
+            return (self.alone(old, true, 0), self.alone(new, false, 0));
+        };
+        let (mut old_out, mut new_out) = (Map::new(), Map::new());
+        for (name, a) in before.iter().filter(|(name, _)| *name != "$ref") {
+            let Some(b) = after.get(name) else {
+                let lone = self.lone(name, a, true);
+                old_out.insert(name.clone(), lone);
+                continue;
+            };
+            let (a, b) = match (name.as_str(), a, b) {
+                ("properties" | "patternProperties" | "dependentSchemas", _, _) => {
+                    self.named(name, a, b, stack)
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(a), Value::Array(b)) => {
+                    self.list(a, b, stack, name == "allOf")
+                }
+                ("prefixItems" | "items", Value::Array(a), Value::Array(b)) => {
+                    self.steps.push("[]".to_owned());
+                    let lists = self.in_order(a, b, stack);
+                    self.steps.pop();
+                    lists
+                }
+                (
+                    "items"
+                    | "additionalProperties"
+                    | "contains"
+                    | "unevaluatedItems"
+                    | "unevaluatedProperties",
+                    a,
+                    b,
+                ) => {
+                    self.steps.push("[]".to_owned());
+                    let both = self.both(a, b, stack, false);
+                    self.steps.pop();
+                    both
+                }
+                ("not" | "if" | "then" | "else" | "propertyNames", a, b) => {
+                    self.both(a, b, stack, false)
+                }
+                _ => (a.clone(), b.clone()),
+            };
+            old_out.insert(name.clone(), a);
+            new_out.insert(name.clone(), b);
+        }
+        for (name, b) in after.iter().filter(|(name, _)| *name != "$ref") {
+            if !before.contains_key(name) {
+                let lone = self.lone(name, b, false);
+                new_out.insert(name.clone(), lone);
+            }
+        }
+        // Members keep the order of their own document: sentences follow it.
+        let order =
+            |out: &mut Map<String, Value>, like: &Map<String, Value>| -> Map<String, Value> {
+                like.keys()
+                    .filter_map(|name| out.remove(name).map(|value| (name.clone(), value)))
+                    .collect()
+            };
+        (Value::Object(order(&mut old_out, before)), Value::Object(order(&mut new_out, after)))
+    }
+
+    fn named(&mut self, keyword: &str, a: &Value, b: &Value, stack: &Stack) -> (Value, Value) {
+        let (Value::Object(a), Value::Object(b)) = (a, b) else {
+            return (a.clone(), b.clone());
+        };
+        let step = |member: &str| match keyword {
+            "properties" => Some(member.to_owned()),
+            "patternProperties" => Some("[]".to_owned()),
+            _ => None,
+        };
+        let (mut old_out, mut new_out) = (Map::new(), Map::new());
+        for (member, schema) in a {
+            let pushed = step(member);
+            self.steps.extend(pushed.clone());
+            match b.get(member) {
+                Some(other) => {
+                    let (before, after) = self.both(schema, other, stack, false);
+                    old_out.insert(member.clone(), before);
+                    new_out.insert(member.clone(), after);
+                }
+                None => {
+                    let lone = self.alone(schema, true, 0);
+                    old_out.insert(member.clone(), lone);
+                }
+            }
+            if pushed.is_some() {
+                self.steps.pop();
+            }
+        }
+        let mut ordered = Map::new();
+        for (member, schema) in b {
+            let pushed = step(member);
+            self.steps.extend(pushed.clone());
+            let value = match new_out.remove(member) {
+                Some(value) => value,
+                None => self.alone(schema, false, 0),
+            };
+            ordered.insert(member.clone(), value);
+            if pushed.is_some() {
+                self.steps.pop();
+            }
+        }
+        (Value::Object(old_out), Value::Object(ordered))
+    }
+
+    fn in_order(&mut self, a: &[Value], b: &[Value], stack: &Stack) -> (Value, Value) {
+        let (mut old_out, mut new_out) = (Vec::new(), Vec::new());
+        for at in 0..a.len().max(b.len()) {
+            match (a.get(at), b.get(at)) {
+                (Some(a), Some(b)) => {
+                    let (before, after) = self.both(a, b, stack, false);
+                    old_out.push(before);
+                    new_out.push(after);
+                }
+                (Some(a), None) => old_out.push(self.alone(a, true, 0)),
+                (None, Some(b)) => new_out.push(self.alone(b, false, 0)),
+                (None, None) => {}
+            }
+        }
+        (Value::Array(old_out), Value::Array(new_out))
+    }
+
+    fn list(&mut self, a: &[Value], b: &[Value], stack: &Stack, all_of: bool) -> (Value, Value) {
+        let partners = self.partners(a, b);
+        let mut old_out: Vec<Option<Value>> = vec![None; a.len()];
+        let mut new_out: Vec<Option<Value>> = vec![None; b.len()];
+        for (at, partner) in partners.iter().enumerate() {
+            if let Some(other) = partner {
+                let (before, after) = self.both(&a[at], &b[*other], stack, all_of);
+                old_out[at] = Some(before);
+                new_out[*other] = Some(after);
+            }
+        }
+        let mut finish = |out: Vec<Option<Value>>, list: &[Value], is_old: bool| {
+            out.into_iter()
+                .zip(list)
+                .map(|(done, raw)| done.unwrap_or_else(|| self.alone(raw, is_old, 0)))
+                .collect()
+        };
+        (Value::Array(finish(old_out, a, true)), Value::Array(finish(new_out, b, false)))
+    }
+
+    /// Which branch of the new list is the old branch: the same reference, the same text, a
+    /// reference to the same text under another name, then what is left in order if it is as many.
+    fn partners(&mut self, a: &[Value], b: &[Value]) -> Vec<Option<usize>> {
+        let mut partners: Vec<Option<usize>> = vec![None; a.len()];
+        let mut taken = vec![false; b.len()];
+        for pass in 0..4 {
+            for (at, old) in a.iter().enumerate() {
+                if partners[at].is_some() {
+                    continue;
+                }
+                let found = b.iter().enumerate().position(|(other, new)| {
+                    !taken[other]
+                        && match (pass, reference(old), reference(new)) {
+                            (0, Some(a), Some(b)) => a == b,
+                            (1, _, _) => old == new,
+                            (2, Some(a), Some(b)) => {
+                                self.old.schema(&a, self.flow) == self.new.schema(&b, self.flow)
+                            }
+                            (2, None, None) => {
+                                old.get("title").is_some() && old.get("title") == new.get("title")
+                            }
+                            (3, None, None) => old.get("type") == new.get("type"),
+                            _ => false,
+                        }
+                });
+                if let Some(other) = found {
+                    partners[at] = Some(other);
+                    taken[other] = true;
+                }
+            }
+        }
+        partners
+    }
+
+    fn lone(&mut self, keyword: &str, value: &Value, is_old: bool) -> Value {
+        // Written out as a schema with this one keyword, so that the steps are kept.
+        let mut holder = Map::new();
+        holder.insert(keyword.to_owned(), value.clone());
+        match self.alone(&Value::Object(holder), is_old, 0) {
+            Value::Object(mut members) => members.remove(keyword).unwrap_or(Value::Null),
+            other => other,
+        }
+    }
+
+    /// A schema without a counterpart: its references are written out a few levels, then marked.
+    fn alone(&mut self, value: &Value, is_old: bool, depth: usize) -> Value {
+        if let Some(place) = reference(value) {
+            // The declaration may still exist on both sides and be reached only here.
+            let other =
+                if is_old { self.new.document.get(&place) } else { self.old.document.get(&place) };
+            if other.is_some() {
+                self.child(&place, &place);
+            }
+            if depth >= limits::UNFOLD_DEPTH {
+                let mark = self.mark(lower::key(&place));
+                return json!({"$ref": mark});
+            }
+            let side = if is_old { &mut *self.old } else { &mut *self.new };
+            let target = side.schema(&place, self.flow);
+            let target = beside(&target, value);
+            return self.alone(&target, is_old, depth + 1);
+        }
+        let Value::Object(members) = value else {
+            return value.clone();
+        };
+        let mut out = Map::new();
+        for (name, value) in members {
+            let rewritten = match (name.as_str(), value) {
+                ("properties" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
+                    Value::Object(
+                        named
+                            .iter()
+                            .map(|(member, schema)| {
+                                let step = match name.as_str() {
+                                    "properties" => Some(member.clone()),
+                                    "patternProperties" => Some("[]".to_owned()),
+                                    _ => None,
+                                };
+                                let pushed = step.is_some();
+                                self.steps.extend(step);
+                                let lone = self.alone(schema, is_old, depth);
+                                if pushed {
+                                    self.steps.pop();
+                                }
+                                (member.clone(), lone)
+                            })
+                            .collect(),
+                    )
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => Value::Array(
+                    list.iter().map(|schema| self.alone(schema, is_old, depth)).collect(),
+                ),
+                ("prefixItems" | "items", Value::Array(list)) => {
+                    self.steps.push("[]".to_owned());
+                    let list =
+                        list.iter().map(|schema| self.alone(schema, is_old, depth)).collect();
+                    self.steps.pop();
+                    Value::Array(list)
+                }
+                (
+                    "items"
+                    | "additionalProperties"
+                    | "contains"
+                    | "unevaluatedItems"
+                    | "unevaluatedProperties",
+                    schema,
+                ) => {
+                    self.steps.push("[]".to_owned());
+                    let lone = self.alone(schema, is_old, depth);
+                    self.steps.pop();
+                    lone
+                }
+                ("not" | "if" | "then" | "else" | "propertyNames", schema) => {
+                    self.alone(schema, is_old, depth)
+                }
+                _ => value.clone(),
+            };
+            out.insert(name.clone(), rewritten);
+        }
+        Value::Object(out)
+    }
+}
+
+/// The target of a reference, with the members that stand beside the reference: notes replace
+/// the target's, constraints come on top of it.
+fn beside(target: &Value, at: &Value) -> Value {
+    let (Value::Object(target), Value::Object(own)) = (target, at) else {
+        return target.clone();
+    };
+    let mut out = target.clone();
+    let mut rest = Map::new();
+    for (name, value) in own.iter().filter(|(name, _)| *name != "$ref") {
+        let note = matches!(name.as_str(), "description" | "title" | "default" | "deprecated");
+        if note || !out.contains_key(name) {
+            out.insert(name.clone(), value.clone());
+        } else if out.get(name) != Some(value) {
+            rest.insert(name.clone(), value.clone());
+        }
+    }
+    if !rest.is_empty() {
+        let parts = out.entry("allOf").or_insert_with(|| json!([]));
+        if let Value::Array(parts) = parts {
+            parts.push(Value::Object(rest));
+        }
+    }
+    Value::Object(out)
+}

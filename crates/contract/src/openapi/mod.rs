@@ -1,0 +1,199 @@
+//! Two OpenAPI documents: operations matched by method and path, what they share compared once.
+//!
+//! A change is reported at its declaration. A schema that one operation reaches is that
+//! operation's own; one that many reach has an entry of its own, and each operation whose
+//! calls it bears on has one change that points there.
+
+mod access;
+mod answer;
+mod cut;
+mod draft;
+mod graph;
+mod heirs;
+mod limits;
+mod lower;
+mod operation;
+mod reach;
+mod read;
+mod resolve;
+mod revision;
+mod schemas;
+mod shared;
+mod text;
+
+use crate::change::{Change, Counts, Diff, Entry, Kind, Subject};
+use crate::decision::DecisionMap;
+use crate::diff::Options;
+use crate::document::{Bundle, Problem};
+use crate::rules::finding::{Judgement, fingerprint};
+use crate::rules::http::SF501;
+use crate::tools::join;
+use crate::verdict::Verdict;
+use cut::Side;
+use draft::change;
+use graph::Graph;
+use operation::{Comparison, Site};
+use read::{Api, Operation};
+
+/// Everything known about one matched operation while the parts are put together.
+struct Matched<'o, 'a> {
+    name: String,
+    old: &'o Operation<'a>,
+    new: &'o Operation<'a>,
+    changes: Vec<Change>,
+    sites: Vec<Site>,
+}
+
+/// Compares two documents.
+///
+/// # Errors
+/// All problems of both documents at once: no OpenAPI, a version that is not known here, a `$ref`
+/// to the network, to nothing or in a circle, things that are not what the specification asks for.
+pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<Problem>> {
+    let (old, new) = match (read::read(old), read::read(new)) {
+        (Ok(old), Ok(new)) => (old, new),
+        (old, new) => {
+            let mut problems = old.err().unwrap_or_default();
+            problems.extend(new.err().unwrap_or_default());
+            return Err(problems);
+        }
+    };
+    let map = options.decisions.as_ref();
+    let mut matched = matched(&old, &new);
+    let mut sides = (Side::new(old.document), Side::new(new.document));
+    let graph =
+        Graph::of(matched.iter().flat_map(|one| one.sites.iter()), &mut sides.0, &mut sides.1);
+    let mut problems = std::mem::take(&mut sides.0.problems);
+    problems.append(&mut sides.1.problems);
+    if !problems.is_empty() {
+        problems.sort_by(|a, b| (&a.place, &a.sentence).cmp(&(&b.place, &b.sentence)));
+        problems.dedup();
+        return Err(problems);
+    }
+    for one in &mut matched {
+        let surface = reach::surface(map, one.old);
+        for change in &mut one.changes {
+            let reached = reach::of_operation(change, surface);
+            reach::settle(change, &reached);
+        }
+    }
+    let mut declarations = shared::collect(&matched, &graph, (&old, &new), options);
+    let mut entries = Vec::new();
+    let mut unchanged = 0;
+    let mut revisions = revision::Revisions::default();
+    for (at, one) in matched.iter_mut().enumerate() {
+        let mut changes = std::mem::take(&mut one.changes);
+        changes.extend(shared::of(&mut declarations, at, map, one));
+        if changes.is_empty() {
+            unchanged += 1;
+            continue;
+        }
+        let from = revisions.of(&old, one.old);
+        let to = revisions.of(&new, one.new);
+        entries.push(entry(Subject::Operation(one.name.clone()), Some(from), Some(to), changes));
+    }
+    let names: Vec<String> = matched.iter().map(|one| one.name.clone()).collect();
+    entries.extend(shared::entries(declarations, &names));
+    let mut lone = lone(&old, &new, options, &mut revisions);
+    entries.append(&mut lone);
+    let verdict = entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe);
+    Ok(Diff {
+        kind: Kind::Openapi,
+        verdict,
+        entries,
+        counts: Counts {
+            old: old.operations.len() + old.webhooks.len(),
+            new: new.operations.len() + new.webhooks.len(),
+            unchanged,
+        },
+    })
+}
+
+/// Operations on both sides, and what each pair says but for its schemas.
+fn matched<'o, 'a>(old: &'o Api<'a>, new: &'o Api<'a>) -> Vec<Matched<'o, 'a>> {
+    let mut found = Vec::new();
+    let lists = [(&old.operations, &new.operations, false), (&old.webhooks, &new.webhooks, true)];
+    for (before, after, reversed) in lists {
+        for (key, was) in before {
+            let Some(is) = after.get(key) else {
+                continue;
+            };
+            let mut comparison = Comparison::new(was, is, reversed);
+            comparison.run();
+            found.push(Matched {
+                name: is.name(),
+                old: was,
+                new: is,
+                changes: comparison.changes,
+                sites: comparison.sites,
+            });
+        }
+    }
+    found
+}
+
+/// Operations on one side only.
+fn lone(
+    old: &Api<'_>,
+    new: &Api<'_>,
+    options: &Options,
+    revisions: &mut revision::Revisions,
+) -> Vec<Entry> {
+    let heirs = heirs::find(old, new, &options.renames);
+    let mut entries = Vec::new();
+    for (before, after) in [(&old.operations, &new.operations), (&old.webhooks, &new.webhooks)] {
+        for (key, was) in before {
+            if after.contains_key(key) {
+                continue;
+            }
+            let heir = heirs.get(&was.name());
+            let gone = heirs::removed(was, heir);
+            let from = revisions.of(old, was);
+            let mut entry = entry(Subject::Operation(was.name()), Some(from), None, vec![gone]);
+            entry.renamed_to = heir.cloned();
+            entries.push(entry);
+        }
+        for (key, is) in after {
+            if before.contains_key(key) {
+                continue;
+            }
+            let sentence =
+                "the operation is new: no planned call names it, no grant by name covers it";
+            let come = change(&SF501, Judgement::ADDITIVE, &is.node.place, sentence.to_owned());
+            let to = revisions.of(new, is);
+            let mut entry = entry(Subject::Operation(is.name()), None, Some(to), vec![come]);
+            entry.was =
+                heirs.iter().find(|(_, heir)| heir.name == is.name()).map(|(was, _)| was.clone());
+            entries.push(entry);
+        }
+    }
+    entries
+}
+
+/// Joins changes under their subject, which completes their fingerprints.
+fn entry(
+    subject: Subject,
+    from: Option<crate::change::Revision>,
+    to: Option<crate::change::Revision>,
+    mut changes: Vec<Change>,
+) -> Entry {
+    for change in &mut changes {
+        change.fingerprint = fingerprint(change, &subject);
+    }
+    join(subject, from, to, changes)
+}
+
+/// The map's lines for an operation are about something: names of operations in the map that
+/// neither document has, so that a typing error does not silence a finding.
+pub fn unknown_subjects(map: &DecisionMap, old: &Bundle, new: &Bundle) -> Vec<String> {
+    let mut known = std::collections::BTreeSet::new();
+    for bundle in [old, new] {
+        if let Ok(api) = read::read(bundle) {
+            for operation in api.operations.values() {
+                known.insert(operation.name());
+                known.extend(operation.id.map(str::to_owned));
+            }
+        }
+    }
+    map.operations.keys().filter(|name| !known.contains(*name)).cloned().collect()
+}
