@@ -44,6 +44,7 @@ const fn row<C: Command>() -> Row {
 /// Every command, in the order of the help.
 static COMMANDS: &[Row] = &[
     row::<cmd::diff::Diff>(),
+    row::<cmd::snapshot::SnapshotArgs>(),
     row::<cmd::lock::LockArgs>(),
     row::<cmd::gate::Gate>(),
     row::<cmd::explain::Explain>(),

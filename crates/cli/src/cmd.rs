@@ -7,3 +7,4 @@ pub mod gate;
 pub mod lock;
 pub mod man;
 pub mod rules;
+pub mod snapshot;

@@ -197,12 +197,7 @@ fn snapshot(
     stray: Vec<String>,
 ) -> Snapshot {
     let Settled { reading: Reading { pages, tools }, mut notes } = settled;
-    if !stray.is_empty() {
-        notes.push(format!(
-            "The server printed what does not belong there:\n    {}",
-            stray.join("\n    ")
-        ));
-    }
+    notes.extend(stray.into_iter().map(|line| format!("The server printed {line}")));
     if pages.is_empty() {
         notes.push("The server declares no tools.".to_owned());
     }
