@@ -4,8 +4,14 @@
 //! No claim of understanding: the reader looks for a few kinds of words in the sentences that
 //! changed and shows the sentence. Whatever it does not recognise is wording.
 
+mod words;
+
 use crate::lexicon::singular;
 use std::collections::BTreeSet;
+use words::{
+    EFFECT_PHRASES, EFFECT_VERBS, HANDLE_KINDS, HARD, NEGATIONS, REDUCED, REDUCED_PHRASES, SOFT,
+    UNITS, WIDE,
+};
 
 /// One thing that a text edit moved.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -219,86 +225,6 @@ pub fn same_text(a: &str, b: &str) -> bool {
     let join = |text: &str| sentences(text).iter().map(|s| key(s)).collect::<Vec<_>>().join(" ");
     join(a) == join(b)
 }
-
-const HARD: &[&str] = &["must", "required", "mandatory", "never", "shall", "require", "requires"];
-const SOFT: &[&str] = &["should", "may", "can", "could", "optional", "optionally", "recommended"];
-
-/// Verbs of effects that a reader would want to be asked about, as a text about a tool states
-/// them: `deletes`, or `is deleted`. Bare forms (`pass null to remove`) tell the caller what can
-/// be asked for and promise nothing.
-const EFFECT_VERBS: &[(&str, &str)] = &[
-    ("deletes", "deleted"),
-    ("removes", "removed"),
-    ("overwrites", "overwritten"),
-    ("destroys", "destroyed"),
-    ("purges", "purged"),
-    ("erases", "erased"),
-    ("wipes", "wiped"),
-    ("persists", "persisted"),
-    ("uploads", "uploaded"),
-    ("terminates", "terminated"),
-    ("rewrites", "rewritten"),
-    ("revokes", "revoked"),
-    ("uninstalls", "uninstalled"),
-    ("charges", "charged"),
-    ("bills", "billed"),
-    ("broadcasts", "broadcast"),
-    ("stores", "stored"),
-    ("saves", "saved"),
-    ("discards", "discarded"),
-    ("resets", "reset"),
-];
-
-/// Phrases of effects, in lower case.
-const EFFECT_PHRASES: &[&str] = &[
-    "unsafe", "rce equivalent", "arbitrary code", "arbitrary javascript", "arbitrary command",
-    "irreversible", "cannot be undone", "can't be undone", "permanently", "to disk", "on disk",
-];
-
-/// Stems of words that take something out of an answer.
-const REDUCED: &[&str] =
-    &["redact", "mask", "obfuscat", "withheld", "truncat", "anonymiz", "strip"];
-
-/// Phrases that take something out of an answer.
-const REDUCED_PHRASES: &[&str] = &[
-    "never returned", "not returned", "omitted from", "no longer returns", "no longer includes",
-    "no longer contains",
-];
-
-/// What kind of handle a text says a value is.
-const HANDLE_KINDS: &[(&str, &[&str])] = &[
-    ("id", &["id", "identifier", "uuid", "guid", "ids", "identifiers"]),
-    ("name", &["name", "names"]),
-    ("index", &["index", "position", "indices", "offset"]),
-    ("number", &["number", "numbers"]),
-    ("slug", &["slug", "slugs"]),
-    ("email", &["email", "emails"]),
-    ("key", &["key", "keys"]),
-    ("path", &["path", "paths"]),
-    ("url", &["url", "urls", "uri", "link"]),
-];
-
-const WIDE: &[&str] = &["all", "every", "any", "entire", "whole", "across", "everything", "anyone"];
-
-const UNITS: &[(&str, &[&str])] = &[
-    ("money", &["dollar", "cent", "euro", "usd", "eur", "gbp", "yen", "jpy", "pound", "penny"]),
-    (
-        "time",
-        &[
-            "millisecond", "ms", "second", "minute", "hour", "day", "week", "month", "year",
-            "microsecond", "nanosecond", "sec", "min",
-        ],
-    ),
-    ("size", &["byte", "kb", "kib", "mb", "mib", "gb", "gib", "kilobyte", "megabyte", "gigabyte"]),
-    ("zone", &["utc", "gmt"]),
-    ("share", &["percent", "percentage", "ratio", "fraction"]),
-    ("length", &["character", "token", "word", "line", "pixel"]),
-    ("distance", &["meter", "metre", "kilometer", "kilometre", "mile", "feet", "inch", "km"]),
-    ("temperature", &["celsius", "fahrenheit", "kelvin"]),
-];
-
-const NEGATIONS: &[&str] =
-    &["not", "never", "no", "without", "cannot", "don't", "doesn't", "won't", "avoid", "instead"];
 
 fn signal(kind: SignalKind, before: &str, after: &str, word: &str) -> Signal {
     Signal { kind, before: before.into(), after: after.into(), word: word.into() }

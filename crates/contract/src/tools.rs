@@ -8,7 +8,7 @@ use crate::edit::walk;
 use crate::engine::{Direction, Pair, concerns_sets};
 use crate::heirs;
 use crate::relation::Local;
-use crate::rules::finding::{Context, canonical};
+use crate::rules::finding::{Context, canonical, worst};
 use crate::rules::tool::{Fate, Hints};
 use crate::rules::{input, output, tool};
 use crate::verdict::{Authority, Axes, Class, Verdict};
@@ -192,7 +192,7 @@ fn removed(old: &Tool, heir: Option<&(Heir, &Tool, bool)>, options: &Options) ->
 
 /// What became of a tool that has an heir, by what the pair itself says.
 fn fate(old: &Tool, new: &Tool, heir: &Heir, same_contract: bool, inner: &[Change]) -> Fate {
-    let worst = input::worst(inner);
+    let worst = worst(inner);
     let wider = inner.iter().any(|change| change.axes.authority == Authority::Wider);
     let warned = heirs::warns(&old.name, &new.name);
     if heir.declared && heirs::is_merged(old, new) {

@@ -1,9 +1,15 @@
 //! The walk: two schemas in step, one edit for each thing that moved.
 
-use crate::edit::{Conversion, Edit, What};
+mod compare;
+
+use crate::edit::{Edit, What};
 use crate::prose;
 use crate::rename;
 use crate::view::{Kinds, Node, Rest, View, same_value};
+use compare::{
+    conversion, described, holds_reference, is_tighter, kinds_value, likest, recased,
+    says_something, tags,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -535,115 +541,4 @@ impl Walker {
             }
         }
     }
-}
-
-fn described(node: Option<&Node<'_>>) -> String {
-    let text = node.and_then(|node| View::of(node).description);
-    text.unwrap_or("").to_string()
-}
-
-fn holds_reference(value: &Value) -> bool {
-    match value {
-        Value::Object(members) => {
-            members.contains_key("$ref") || members.values().any(holds_reference)
-        }
-        Value::Array(items) => items.iter().any(holds_reference),
-        _ => false,
-    }
-}
-
-fn says_something(view: &View) -> bool {
-    view.kinds.is_some()
-        || view.describes_object
-        || view.values.is_some()
-        || !view.variants.is_empty()
-        || !view.opaque.is_empty()
-        || view.items.is_some()
-}
-
-fn kinds_value(kinds: Option<&Kinds>) -> Option<Value> {
-    let kinds = kinds?;
-    Some(match kinds.iter().collect::<Vec<_>>().as_slice() {
-        [only] => Value::from(**only),
-        many => Value::Array(many.iter().map(|kind| Value::from(**kind)).collect()),
-    })
-}
-
-fn conversion(was: &View, is: &View, dropped: &Kinds, added: &Kinds) -> Option<Conversion> {
-    let only = |kinds: &Kinds, kind: &str| kinds.len() == 1 && kinds.contains(kind);
-    if only(dropped, "null") && added.is_empty() {
-        return Some(Conversion::DropNull);
-    }
-    if only(added, "array") && !dropped.contains("object") && dropped.len() == 1 {
-        let items = is.items.as_ref().map(View::of)?;
-        let item_kinds = items.all_kinds()?;
-        return dropped.iter().all(|kind| item_kinds.contains(kind)).then_some(Conversion::Wrap);
-    }
-    if only(dropped, "object") && added.len() == 1 && was.members.len() == 1 {
-        let inner = View::of(&was.members[0].1).all_kinds()?;
-        return (inner == *added).then_some(Conversion::Unwrap);
-    }
-    let numeric = |kinds: &Kinds| only(kinds, "number") || only(kinds, "integer");
-    if only(dropped, "string") && numeric(added) || numeric(dropped) && only(added, "string") {
-        return Some(Conversion::Reparse);
-    }
-    None
-}
-
-/// Pairs dropped with added values that differ by case and separators only, one to one.
-fn recased(dropped: &[Value], added: &[Value]) -> Vec<(Value, Value)> {
-    let fold = |value: &Value| {
-        value.as_str().map(|text| crate::lexicon::words(text).concat().to_lowercase())
-    };
-    let mut pairs = Vec::new();
-    for old in dropped {
-        let twins: Vec<&Value> =
-            added.iter().filter(|new| fold(old).is_some() && fold(new) == fold(old)).collect();
-        if let [twin] = twins.as_slice() {
-            pairs.push((old.clone(), (*twin).clone()));
-        }
-    }
-    pairs
-}
-
-fn is_tighter(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
-    let (before, after) = match (before, after) {
-        (_, None) => return false,
-        (None, Some(_)) => return true,
-        (Some(before), Some(after)) => (before, after),
-    };
-    match keyword {
-        "uniqueItems" => after == &Value::Bool(true),
-        "multipleOf" => true,
-        _ => {
-            let (a, b) = (before.as_f64().unwrap_or(0.0), after.as_f64().unwrap_or(0.0));
-            if keyword.to_lowercase().contains("max") { b < a } else { b > a }
-        }
-    }
-}
-
-/// The alternative of the same kinds that shares most members with the one form.
-fn likest(one: &View<'_>, many: &[Node<'_>]) -> Option<usize> {
-    many.iter()
-        .enumerate()
-        .map(|(index, node)| (index, View::of(node)))
-        .filter(|(_, view)| view.kinds == one.kinds)
-        .map(|(index, view)| {
-            let common = view.members.iter().filter(|(n, _)| one.member(n).is_some()).count();
-            (common, std::cmp::Reverse(index))
-        })
-        .max()
-        .map(|(_, std::cmp::Reverse(index))| index)
-}
-
-/// The constant members of an alternative: what tells it from its siblings.
-fn tags(node: &Node<'_>) -> Vec<(String, Value)> {
-    let view = View::of(node);
-    view.members
-        .iter()
-        .filter_map(|(name, member)| match View::of(member).values.as_deref() {
-            Some([only]) => Some((name.clone(), only.clone())),
-            _ => None,
-        })
-        .collect()
 }

@@ -198,3 +198,8 @@ pub fn shown_list(values: &[Value]) -> String {
 fn shown_value(value: &Value) -> String {
     format!("`{}`", shown(value).trim_matches('"'))
 }
+
+/// The gravest verdict of several changes.
+pub fn worst(changes: &[Change]) -> Verdict {
+    changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::Safe)
+}

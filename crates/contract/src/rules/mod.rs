@@ -99,8 +99,11 @@ static TABLES: &[&[&Rule]] =
 
 pub mod authority;
 pub mod comparison;
+mod defaults;
 pub mod finding;
 pub mod http;
 pub mod input;
 pub mod output;
 pub mod tool;
+mod values;
+pub mod wording;

@@ -1,7 +1,7 @@
 //! SF2xx: what the caller receives. The reader ignores members it does not know, and acts on those it does.
 
 use super::finding::{Context, Judgement, finding, shown, shown_list};
-use super::{Rule, input};
+use super::{Rule, wording};
 use crate::change::Change;
 use crate::edit::{Edit, What};
 use crate::lexicon::is_identifier;
@@ -140,13 +140,15 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             Judgement::WORDING,
             format!("`{name}`: an annotation of the answer changed"),
         )],
-        What::TextChanged { signals } => input::text_findings(signals, &|kind, judgement, what| {
-            let rule = match kind {
-                None | Some(SignalKind::DutyTightened | SignalKind::LimitRaised) => &SF214,
-                Some(_) => &SF209,
-            };
-            finding(rule, edit, context, judgement, format!("`{name}`: {what}"))
-        }),
+        What::TextChanged { signals } => {
+            wording::text_findings(signals, &|kind, judgement, what| {
+                let rule = match kind {
+                    None | Some(SignalKind::DutyTightened | SignalKind::LimitRaised) => &SF214,
+                    Some(_) => &SF209,
+                };
+                finding(rule, edit, context, judgement, format!("`{name}`: {what}"))
+            })
+        }
         What::Blanked => vec![find(
             &SF211,
             look,

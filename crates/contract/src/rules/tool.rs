@@ -1,7 +1,7 @@
 //! SF3xx: the tool as a whole: name, text, hints, life.
 
 use super::finding::{Context, Judgement, bare};
-use super::{Rule, input};
+use super::{Rule, wording};
 use crate::change::{Change, Heir};
 use crate::document::Tool;
 use crate::prose::{self, SignalKind};
@@ -181,7 +181,7 @@ fn text(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
     }
     let signals: Vec<prose::Signal> = prose::compare(&before, &after);
     let values = (old.raw.get("description"), new.raw.get("description"));
-    input::text_findings(&signals, &|kind, judgement, sentence| {
+    wording::text_findings(&signals, &|kind, judgement, sentence| {
         let rule = match kind {
             None => &SF321,
             Some(SignalKind::DutyTightened | SignalKind::LimitRaised) => &SF322,
@@ -410,7 +410,7 @@ pub fn added(context: &Context<'_>, new: &Tool) -> Change {
 pub fn instructions(context: &Context<'_>, before: &str, after: &str) -> Vec<Change> {
     let signals = prose::compare(before, after);
     let values = (Value::from(before), Value::from(after));
-    input::text_findings(&signals, &|_, judgement, sentence| {
+    wording::text_findings(&signals, &|_, judgement, sentence| {
         at(
             &SF330,
             context,

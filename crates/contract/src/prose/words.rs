@@ -1,0 +1,84 @@
+//! The words that the reader of texts looks for. A table: rows are added, never tuned to one text.
+
+pub(super) const HARD: &[&str] =
+    &["must", "required", "mandatory", "never", "shall", "require", "requires"];
+pub(super) const SOFT: &[&str] =
+    &["should", "may", "can", "could", "optional", "optionally", "recommended"];
+
+/// Verbs of effects that a reader would want to be asked about, as a text about a tool states
+/// them: `deletes`, or `is deleted`. Bare forms (`pass null to remove`) tell the caller what can
+/// be asked for and promise nothing.
+pub(super) const EFFECT_VERBS: &[(&str, &str)] = &[
+    ("deletes", "deleted"),
+    ("removes", "removed"),
+    ("overwrites", "overwritten"),
+    ("destroys", "destroyed"),
+    ("purges", "purged"),
+    ("erases", "erased"),
+    ("wipes", "wiped"),
+    ("persists", "persisted"),
+    ("uploads", "uploaded"),
+    ("terminates", "terminated"),
+    ("rewrites", "rewritten"),
+    ("revokes", "revoked"),
+    ("uninstalls", "uninstalled"),
+    ("charges", "charged"),
+    ("bills", "billed"),
+    ("broadcasts", "broadcast"),
+    ("stores", "stored"),
+    ("saves", "saved"),
+    ("discards", "discarded"),
+    ("resets", "reset"),
+];
+
+/// Phrases of effects, in lower case.
+pub(super) const EFFECT_PHRASES: &[&str] = &[
+    "unsafe", "rce equivalent", "arbitrary code", "arbitrary javascript", "arbitrary command",
+    "irreversible", "cannot be undone", "can't be undone", "permanently", "to disk", "on disk",
+];
+
+/// Stems of words that take something out of an answer.
+pub(super) const REDUCED: &[&str] =
+    &["redact", "mask", "obfuscat", "withheld", "truncat", "anonymiz", "strip"];
+
+/// Phrases that take something out of an answer.
+pub(super) const REDUCED_PHRASES: &[&str] = &[
+    "never returned", "not returned", "omitted from", "no longer returns", "no longer includes",
+    "no longer contains",
+];
+
+/// What kind of handle a text says a value is.
+pub(super) const HANDLE_KINDS: &[(&str, &[&str])] = &[
+    ("id", &["id", "identifier", "uuid", "guid", "ids", "identifiers"]),
+    ("name", &["name", "names"]),
+    ("index", &["index", "position", "indices", "offset"]),
+    ("number", &["number", "numbers"]),
+    ("slug", &["slug", "slugs"]),
+    ("email", &["email", "emails"]),
+    ("key", &["key", "keys"]),
+    ("path", &["path", "paths"]),
+    ("url", &["url", "urls", "uri", "link"]),
+];
+
+pub(super) const WIDE: &[&str] =
+    &["all", "every", "any", "entire", "whole", "across", "everything", "anyone"];
+
+pub(super) const UNITS: &[(&str, &[&str])] = &[
+    ("money", &["dollar", "cent", "euro", "usd", "eur", "gbp", "yen", "jpy", "pound", "penny"]),
+    (
+        "time",
+        &[
+            "millisecond", "ms", "second", "minute", "hour", "day", "week", "month", "year",
+            "microsecond", "nanosecond", "sec", "min",
+        ],
+    ),
+    ("size", &["byte", "kb", "kib", "mb", "mib", "gb", "gib", "kilobyte", "megabyte", "gigabyte"]),
+    ("zone", &["utc", "gmt"]),
+    ("share", &["percent", "percentage", "ratio", "fraction"]),
+    ("length", &["character", "token", "word", "line", "pixel"]),
+    ("distance", &["meter", "metre", "kilometer", "kilometre", "mile", "feet", "inch", "km"]),
+    ("temperature", &["celsius", "fahrenheit", "kelvin"]),
+];
+
+pub(super) const NEGATIONS: &[&str] =
+    &["not", "never", "no", "without", "cannot", "don't", "doesn't", "won't", "avoid", "instead"];

@@ -1,0 +1,80 @@
+//! What a text edit is worth: one judgement for each kind of signal, shared by all areas.
+
+use super::finding::Judgement;
+use crate::change::Change;
+use crate::prose::{self, SignalKind};
+use crate::verdict::{Authority, Class, Meaning};
+
+/// Signals of one text, judged; shared with the rules for whole tools and operations.
+pub fn text_findings(
+    signals: &[prose::Signal],
+    make: &dyn Fn(Option<SignalKind>, Judgement, String) -> Change,
+) -> Vec<Change> {
+    if signals.is_empty() {
+        return vec![make(None, Judgement::WORDING, "the text was reworded".to_string())];
+    }
+    signals
+        .iter()
+        .map(|signal| {
+            let (judgement, what) = judge_signal(signal);
+            make(Some(signal.kind), judgement, what)
+        })
+        .collect()
+}
+
+fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
+    let quote = |text: &str| {
+        let short: String = text.chars().take(110).collect();
+        if short.len() < text.len() { format!("\"{short}…\"") } else { format!("\"{short}\"") }
+    };
+    let (before, after) = (quote(&signal.before), quote(&signal.after));
+    match signal.kind {
+        SignalKind::DutyRelaxed => (
+            Judgement::LOOK.authority(Authority::Wider),
+            if signal.after.is_empty() {
+                format!("the duty {before} is gone from the text")
+            } else {
+                format!("a duty is softer: {before} reads {after} now")
+            },
+        ),
+        SignalKind::DutyTightened => (
+            Judgement::WORDING.authority(Authority::Narrower).meaning(Meaning::Changed),
+            format!("a duty is harder: {after}"),
+        ),
+        SignalKind::LimitLowered => (
+            Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed),
+            format!("the stated limit is lower: {before} reads {after} now"),
+        ),
+        SignalKind::LimitRaised => {
+            (Judgement::WORDING, format!("the stated limit is higher: {after}"))
+        }
+        SignalKind::DefaultMoved => (
+            Judgement::ADAPTABLE.class(Class::Semantic).meaning(Meaning::Changed),
+            format!("the stated default moved: {before} reads {after} now"),
+        ),
+        SignalKind::UnitMoved => (
+            Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed),
+            format!("another unit: {before} reads {after} now"),
+        ),
+        SignalKind::EffectAppeared => (
+            Judgement::LOOK.authority(Authority::Unknown).meaning(Meaning::Unknown),
+            format!("the text names an effect it did not name before: {after}"),
+        ),
+        SignalKind::AnswerReduced => (
+            Judgement::LOOK.authority(Authority::Narrower),
+            format!("the answer holds less: {after}"),
+        ),
+        SignalKind::ScopeWidened => (
+            Judgement::LOOK.authority(Authority::Wider),
+            format!("the reach is wider: {before} reads {after} now"),
+        ),
+        SignalKind::HandleMoved => (
+            Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed),
+            format!("names its thing by {} now: {before} reads {after} now", signal.word),
+        ),
+        SignalKind::ChoiceDropped => (
+            Judgement::BREAKING.meaning(Meaning::Changed).authority(Authority::Narrower),
+            format!("the text no longer offers `{}`: {before} reads {after} now", signal.word),
+        ),
+    }
+}
