@@ -6,9 +6,9 @@ use crate::load;
 use crate::output::{self, Shell};
 use crate::progress;
 use crate::settings::SettingsArgs;
+use contract::Options;
 use contract::document::{Bundle, Reading};
 use contract::policy::Policy;
-use contract::{Options, Verdict};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]

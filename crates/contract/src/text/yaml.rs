@@ -3,14 +3,14 @@
 use super::{Position, duplicate_key, quoted, too_deep};
 use crate::document::Problem;
 use crate::limits;
-use granit_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 
 /// Reads one YAML document.
 pub(super) fn read(name: &str, text: &str) -> Result<Value, Vec<Problem>> {
     let options = granit_parser::options! {
-        // One more than the builder takes, so that the builder's own sentence is heard.
+        // One more than the builder takes: the scanner reads ahead and may stop first.
         flow_nesting_limit: limits::DEPTH + 1,
         block_nesting_limit: limits::DEPTH + 1,
         emit_comments: false,
@@ -27,6 +27,9 @@ pub(super) fn read(name: &str, text: &str) -> Result<Value, Vec<Problem>> {
     for next in Parser::new_from_str_with_options(text, options) {
         let outcome = match next {
             Ok((event, span)) => builder.event(event, place(span.start)),
+            Err(error) if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) => {
+                Err(too_deep(name, place(*error.marker())))
+            }
             Err(error) => Err(Problem {
                 place: place(*error.marker()).in_file(name),
                 sentence: format!("This is not YAML: {}.", plain_sentence(&error.info())),

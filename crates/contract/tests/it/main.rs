@@ -1,5 +1,9 @@
 //! Tests of the crate through its public face. One binary; a module per subject.
 
+mod documents;
+mod locks;
 mod openapi;
 mod pairs;
+mod policies;
 mod rules;
+mod text;
