@@ -11,7 +11,36 @@
 //! assert_eq!(witnesses[0].value, json!("high"));
 //! assert_eq!(relation.gained, Answer::Nothing);
 //! ```
-#![doc = ""]
+
+mod array;
+mod automaton;
+mod branch;
+mod class;
+mod evaluate;
+mod expand;
+mod judge;
+pub mod limits;
+mod node;
+mod number;
+mod object;
+mod pattern;
+mod read;
+mod relate;
+mod resolve;
+mod schema;
+mod search;
+mod steps;
+mod string;
+mod value;
+mod witness;
+mod world;
+
+pub use evaluate::{Rejection, evaluate};
+pub use limits::Limits;
+pub use read::SchemaProblem;
+pub use relate::{Question, relate};
+pub use resolve::Documents;
+pub use schema::Schema;
 
 use serde_json::Value;
 

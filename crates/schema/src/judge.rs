@@ -1,0 +1,634 @@
+//! The engine's own reading of "this value is valid": quick, bounded and three-valued.
+//!
+//! Candidates are checked here while a witness is sought. What is reported is judged once more by
+//! an independent validator, see `evaluate`.
+
+use crate::limits;
+use crate::node::{Admits, Arena, Items, Kind, Members, NodeId, Part};
+use crate::number;
+use crate::value::{equal, escape};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Yes, no, or not decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Truth {
+    True,
+    False,
+    Unknown,
+}
+
+impl Truth {
+    pub(crate) fn and(self, other: Truth) -> Truth {
+        match (self, other) {
+            (Truth::False, _) | (_, Truth::False) => Truth::False,
+            (Truth::True, Truth::True) => Truth::True,
+            _ => Truth::Unknown,
+        }
+    }
+
+    pub(crate) fn not(self) -> Truth {
+        match self {
+            Truth::True => Truth::False,
+            Truth::False => Truth::True,
+            Truth::Unknown => Truth::Unknown,
+        }
+    }
+}
+
+impl From<bool> for Truth {
+    fn from(value: bool) -> Truth {
+        if value { Truth::True } else { Truth::False }
+    }
+}
+
+/// Members or items that some branch has looked at.
+#[derive(Debug, Default)]
+struct Seen {
+    names: BTreeSet<String>,
+    all_names: bool,
+    items: usize,
+    single_items: BTreeSet<usize>,
+    all_items: bool,
+}
+
+/// Where a value is rejected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rejected {
+    /// JSON Pointer into the value.
+    pub(crate) instance: String,
+    /// The node whose keyword rejects.
+    pub(crate) node: NodeId,
+    pub(crate) keyword: &'static str,
+    /// Path below the node, keyword first: `required`, or `properties/a`.
+    pub(crate) below: String,
+    /// What this counts as when break sites are told apart: a node and a path below it.
+    pub(crate) site: Option<(NodeId, String)>,
+}
+
+impl Rejected {
+    fn new(node: NodeId, keyword: &'static str, instance: &str) -> Rejected {
+        let own = matches!(
+            keyword,
+            "required" | "dependentRequired" | "propertyNames" | "minProperties" | "maxProperties"
+                | "unevaluatedProperties" | "unevaluatedItems" | "minItems" | "maxItems" | "uniqueItems"
+                | "contains" | "maxContains"
+        );
+        Rejected {
+            instance: instance.to_string(),
+            node,
+            keyword,
+            below: keyword.to_string(),
+            site: own.then(|| (node, keyword.to_string())),
+        }
+    }
+
+    /// The site, at the latest the keyword itself.
+    pub(crate) fn site(&self) -> (NodeId, String) {
+        self.site.clone().unwrap_or_else(|| (self.node, self.below.clone()))
+    }
+}
+
+/// Judges values against one arena within a budget of steps.
+pub(crate) struct Judge<'a> {
+    arena: &'a Arena,
+    left: u64,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(arena: &'a Arena) -> Judge<'a> {
+        Judge { arena, left: limits::JUDGE_STEPS }
+    }
+
+    pub(crate) fn spent(&self) -> u64 {
+        limits::JUDGE_STEPS - self.left
+    }
+
+    /// Does `node` accept `value`?
+    pub(crate) fn holds(&mut self, node: NodeId, value: &Value) -> Truth {
+        let arena = self.arena;
+        let mut truth = Truth::True;
+        for part in &arena.nodes[node as usize].parts {
+            truth = truth.and(self.part(node, part, value));
+            if truth == Truth::False {
+                break;
+            }
+        }
+        truth
+    }
+
+    fn all<'n>(&mut self, nodes: impl IntoIterator<Item = &'n NodeId>, value: &Value) -> Truth {
+        let mut truth = Truth::True;
+        for &node in nodes {
+            truth = truth.and(self.holds(node, value));
+            if truth == Truth::False {
+                break;
+            }
+        }
+        truth
+    }
+
+    /// (branches that hold, branches not decided)
+    fn tally(&mut self, nodes: &[NodeId], value: &Value) -> (usize, usize) {
+        let mut tally = (0, 0);
+        for &node in nodes {
+            match self.holds(node, value) {
+                Truth::True => tally.0 += 1,
+                Truth::Unknown => tally.1 += 1,
+                Truth::False => {}
+            }
+        }
+        tally
+    }
+
+    fn part(&mut self, node: NodeId, part: &Part, value: &Value) -> Truth {
+        if self.left == 0 {
+            return Truth::Unknown;
+        }
+        self.left -= 1;
+        match part {
+            Part::Never => Truth::False,
+            Part::Types(types) => match types.admits(Kind::of(value)) {
+                Admits::All => Truth::True,
+                Admits::None => Truth::False,
+                Admits::Integers => match value {
+                    Value::Number(n) => number::read(n).map_or(Truth::Unknown, |n| n.is_integer().into()),
+                    _ => Truth::False,
+                },
+            },
+            Part::Choice { values, .. } => {
+                self.left = self.left.saturating_sub(values.len() as u64 / 8);
+                values.iter().any(|choice| equal(choice, value)).into()
+            }
+            Part::All(nodes) => self.all(nodes, value),
+            Part::Any(nodes) => match self.tally(nodes, value) {
+                (0, 0) => Truth::False,
+                (0, _) => Truth::Unknown,
+                _ => Truth::True,
+            },
+            Part::One(nodes) => match self.tally(nodes, value) {
+                (0, 0) => Truth::False,
+                (1, 0) => Truth::True,
+                (yes, _) if yes > 1 => Truth::False,
+                _ => Truth::Unknown,
+            },
+            Part::Not(inner) => self.holds(*inner, value).not(),
+            Part::Ref { node, .. } => self.holds(*node, value),
+            Part::If { test, then, other } => match self.holds(*test, value) {
+                Truth::True => self.all(then, value),
+                Truth::False => self.all(other, value),
+                Truth::Unknown => {
+                    if then.is_none() && other.is_none() {
+                        Truth::True
+                    } else {
+                        Truth::Unknown
+                    }
+                }
+            },
+            Part::Opaque { .. } => Truth::Unknown,
+            _ => match value {
+                Value::Number(n) => Self::number(part, n),
+                Value::String(text) => self.string(part, text),
+                Value::Array(items) => self.array(node, part, items, value),
+                Value::Object(members) => self.object(node, part, members, value),
+                Value::Null | Value::Bool(_) => Truth::True,
+            },
+        }
+    }
+
+    fn number(part: &Part, n: &serde_json::Number) -> Truth {
+        let Some(n) = number::read(n) else {
+            let asks = matches!(part, Part::AtLeast { .. } | Part::AtMost { .. } | Part::MultipleOf(_));
+            return if asks { Truth::Unknown } else { Truth::True };
+        };
+        match part {
+            Part::AtLeast { at, open } => (n > *at || (!open && n == *at)).into(),
+            Part::AtMost { at, open } => (n < *at || (!open && n == *at)).into(),
+            Part::MultipleOf(step) => number::is_multiple(&n, step).into(),
+            _ => Truth::True,
+        }
+    }
+
+    fn string(&mut self, part: &Part, text: &str) -> Truth {
+        match part {
+            Part::MinLength(least) => (text.chars().count() as u64 >= *least).into(),
+            Part::MaxLength(most) => (text.chars().count() as u64 <= *most).into(),
+            Part::Pattern(id) => self.matches(*id, text),
+            _ => Truth::True,
+        }
+    }
+
+    fn matches(&mut self, pattern: u32, text: &str) -> Truth {
+        self.left = self.left.saturating_sub(text.len() as u64 / 8);
+        self.arena.patterns[pattern as usize].matches(text).map_or(Truth::Unknown, Truth::from)
+    }
+
+    fn array(&mut self, node: NodeId, part: &Part, items: &[Value], value: &Value) -> Truth {
+        let length = items.len() as u64;
+        match part {
+            Part::MinItems(least) => (length >= *least).into(),
+            Part::MaxItems(most) => (length <= *most).into(),
+            Part::Unique => {
+                let mut keys: Vec<String> = items.iter().map(crate::value::key).collect();
+                keys.sort();
+                keys.windows(2).all(|pair| pair[0] != pair[1]).into()
+            }
+            Part::Items(rule) => {
+                let mut truth = Truth::True;
+                for (at, item) in items.iter().enumerate() {
+                    if let Some(&node) = rule.prefix.get(at).or(rule.rest.as_ref()) {
+                        truth = truth.and(self.holds(node, item));
+                    }
+                    if truth == Truth::False {
+                        break;
+                    }
+                }
+                truth
+            }
+            Part::Contains { node, min, max } => {
+                let (mut yes, mut open) = (0u64, 0u64);
+                for item in items {
+                    match self.holds(*node, item) {
+                        Truth::True => yes += 1,
+                        Truth::Unknown => open += 1,
+                        Truth::False => {}
+                    }
+                }
+                let enough = at_least(yes, open, *min);
+                let not_too_many = max.map_or(Truth::True, |max| at_least(yes, open, max.saturating_add(1)).not());
+                enough.and(not_too_many)
+            }
+            Part::UnevaluatedItems(inner) => {
+                let Some(seen) = self.seen(node, value) else {
+                    return Truth::Unknown;
+                };
+                let mut truth = Truth::True;
+                for (at, item) in items.iter().enumerate() {
+                    if !seen.all_items && at >= seen.items && !seen.single_items.contains(&at) {
+                        truth = truth.and(self.holds(*inner, item));
+                    }
+                }
+                truth
+            }
+            _ => Truth::True,
+        }
+    }
+
+    fn object(&mut self, node: NodeId, part: &Part, members: &serde_json::Map<String, Value>, value: &Value) -> Truth {
+        let count = members.len() as u64;
+        match part {
+            Part::MinMembers(least) => (count >= *least).into(),
+            Part::MaxMembers(most) => (count <= *most).into(),
+            Part::Required(names) => names.iter().all(|name| members.contains_key(name)).into(),
+            Part::Requires(requires) => requires
+                .iter()
+                .all(|(name, names)| {
+                    !members.contains_key(name) || names.iter().all(|name| members.contains_key(name))
+                })
+                .into(),
+            Part::When { name, node } => {
+                if members.contains_key(name) {
+                    self.holds(*node, value)
+                } else {
+                    Truth::True
+                }
+            }
+            Part::Names(inner) => {
+                let mut truth = Truth::True;
+                for name in members.keys() {
+                    truth = truth.and(self.holds(*inner, &Value::String(name.clone())));
+                }
+                truth
+            }
+            Part::Members(rule) => {
+                let mut truth = Truth::True;
+                for (name, member) in members {
+                    truth = truth.and(self.member(rule, name, member));
+                    if truth == Truth::False {
+                        break;
+                    }
+                }
+                truth
+            }
+            Part::UnevaluatedMembers(inner) => {
+                let Some(seen) = self.seen(node, value) else {
+                    return Truth::Unknown;
+                };
+                let mut truth = Truth::True;
+                for (name, member) in members {
+                    if !seen.all_names && !seen.names.contains(name) {
+                        truth = truth.and(self.holds(*inner, member));
+                    }
+                }
+                truth
+            }
+            _ => Truth::True,
+        }
+    }
+
+    fn member(&mut self, rule: &Members, name: &str, member: &Value) -> Truth {
+        let mut truth = Truth::True;
+        let mut covered = false;
+        if let Some(&node) = rule.named.get(name) {
+            covered = true;
+            truth = truth.and(self.holds(node, member));
+        }
+        let mut maybe = false;
+        for &(pattern, node) in &rule.patterns {
+            match self.matches(pattern, name) {
+                Truth::True => {
+                    covered = true;
+                    truth = truth.and(self.holds(node, member));
+                }
+                Truth::Unknown => {
+                    maybe = true;
+                    if self.holds(node, member) != Truth::True {
+                        truth = truth.and(Truth::Unknown);
+                    }
+                }
+                Truth::False => {}
+            }
+        }
+        if !covered && let Some(rest) = rule.rest {
+            let rest = self.holds(rest, member);
+            truth = truth.and(if maybe && rest == Truth::False { Truth::Unknown } else { rest });
+        }
+        truth
+    }
+
+    /// What the parts of a node that holds have looked at, its own `unevaluated*` left out.
+    fn seen(&mut self, node: NodeId, value: &Value) -> Option<Seen> {
+        let mut seen = Seen::default();
+        self.add_seen(node, value, true, &mut seen)?;
+        Some(seen)
+    }
+
+    fn add_seen(&mut self, node: NodeId, value: &Value, outer: bool, seen: &mut Seen) -> Option<()> {
+        let arena = self.arena;
+        for part in &arena.nodes[node as usize].parts {
+            if self.left == 0 {
+                return None;
+            }
+            self.left -= 1;
+            match part {
+                Part::Members(rule) => {
+                    seen.all_names |= rule.rest.is_some();
+                    for name in value.as_object().into_iter().flat_map(serde_json::Map::keys) {
+                        let mut known = rule.named.contains_key(name);
+                        for &(pattern, _) in &rule.patterns {
+                            match self.matches(pattern, name) {
+                                Truth::True => known = true,
+                                Truth::Unknown => return None,
+                                Truth::False => {}
+                            }
+                        }
+                        if known {
+                            seen.names.insert(name.clone());
+                        }
+                    }
+                }
+                Part::Items(rule) => {
+                    seen.items = seen.items.max(rule.prefix.len());
+                    seen.all_items |= rule.rest.is_some();
+                }
+                Part::Contains { node, .. } => {
+                    for (at, item) in value.as_array().into_iter().flatten().enumerate() {
+                        match self.holds(*node, item) {
+                            Truth::True => {
+                                seen.single_items.insert(at);
+                            }
+                            Truth::Unknown => return None,
+                            Truth::False => {}
+                        }
+                    }
+                }
+                Part::UnevaluatedMembers(_) if !outer => seen.all_names = true,
+                Part::UnevaluatedItems(_) if !outer => seen.all_items = true,
+                Part::All(nodes) | Part::Any(nodes) | Part::One(nodes) => {
+                    for &node in nodes {
+                        self.add_seen_if(node, value, seen)?;
+                    }
+                }
+                Part::Ref { node, .. } => self.add_seen_if(*node, value, seen)?,
+                Part::When { name, node } if value.get(name).is_some() => self.add_seen_if(*node, value, seen)?,
+                Part::If { test, then, other } => {
+                    let branch = match self.holds(*test, value) {
+                        Truth::True => {
+                            self.add_seen(*test, value, false, seen)?;
+                            then
+                        }
+                        Truth::False => other,
+                        Truth::Unknown => return None,
+                    };
+                    if let Some(node) = branch {
+                        self.add_seen_if(*node, value, seen)?;
+                    }
+                }
+                Part::Opaque { .. } => return None,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn add_seen_if(&mut self, node: NodeId, value: &Value, seen: &mut Seen) -> Option<()> {
+        match self.holds(node, value) {
+            Truth::True => self.add_seen(node, value, false, seen),
+            Truth::False => Some(()),
+            Truth::Unknown => None,
+        }
+    }
+
+    /// Every place that rejects a value which `node` does not accept, the first keyword first.
+    pub(crate) fn rejections(&mut self, node: NodeId, value: &Value) -> Vec<Rejected> {
+        let mut out = Vec::new();
+        self.reject(node, value, "", &mut out);
+        out
+    }
+
+    fn reject(&mut self, node: NodeId, value: &Value, instance: &str, out: &mut Vec<Rejected>) {
+        let arena = self.arena;
+        for part in &arena.nodes[node as usize].parts {
+            if out.len() >= limits::REJECTIONS {
+                return;
+            }
+            if self.part(node, part, value) == Truth::False {
+                let before = out.len();
+                self.reject_part(node, part, value, instance, out);
+                if out.len() == before {
+                    out.push(Rejected::new(node, part.keyword(), instance));
+                }
+            }
+        }
+    }
+
+    fn reject_part(&mut self, node: NodeId, part: &Part, value: &Value, instance: &str, out: &mut Vec<Rejected>) {
+        let arena = self.arena;
+        match part {
+            Part::All(nodes) => {
+                for &inner in nodes {
+                    if self.holds(inner, value) == Truth::False {
+                        self.reject(inner, value, instance, out);
+                    }
+                }
+            }
+            Part::Any(nodes) => self.reject_union(nodes, value, instance, out),
+            Part::One(nodes) => {
+                if self.tally(nodes, value).0 == 0 {
+                    self.reject_union(nodes, value, instance, out);
+                }
+            }
+            Part::If { test, then, other } => {
+                let branch = if self.holds(*test, value) == Truth::True { then } else { other };
+                if let Some(inner) = branch {
+                    self.reject(*inner, value, instance, out);
+                }
+            }
+            Part::When { node: inner, .. } | Part::Ref { node: inner, .. } => self.reject(*inner, value, instance, out),
+            Part::Contains { node: inner, min, .. } => {
+                let found = value.as_array().map_or(0, |items| self.tally_items(*inner, items));
+                let keyword = if found < *min { "contains" } else { "maxContains" };
+                out.push(Rejected::new(node, keyword, instance));
+            }
+            Part::Items(rule) => {
+                let tuple = arena.nodes[node as usize].tuple_items;
+                for (at, item) in value.as_array().into_iter().flatten().enumerate() {
+                    if let Some(&inner) = rule.prefix.get(at).or(rule.rest.as_ref())
+                        && self.holds(inner, item) == Truth::False
+                    {
+                        let (keyword, below) = items_keyword(rule, at, tuple);
+                        self.reject_inner(node, inner, keyword, below, item, &format!("{instance}/{at}"), out);
+                    }
+                }
+            }
+            Part::UnevaluatedItems(inner) => {
+                for (at, item) in value.as_array().into_iter().flatten().enumerate() {
+                    if self.holds(*inner, item) == Truth::False {
+                        out.push(Rejected::new(node, "unevaluatedItems", &format!("{instance}/{at}")));
+                    }
+                }
+            }
+            Part::UnevaluatedMembers(inner) => {
+                let seen = self.seen(node, value);
+                for (name, member) in value.as_object().into_iter().flatten() {
+                    let free = seen.as_ref().is_none_or(|seen| !seen.names.contains(name));
+                    if free && self.holds(*inner, member) == Truth::False {
+                        out.push(Rejected::new(node, "unevaluatedProperties", &format!("{instance}/{}", escape(name))));
+                    }
+                }
+            }
+            Part::Members(rule) => {
+                for (name, member) in value.as_object().into_iter().flatten() {
+                    if self.member(rule, name, member) != Truth::False {
+                        continue;
+                    }
+                    let place = format!("{instance}/{}", escape(name));
+                    let mut covered = false;
+                    if let Some(&inner) = rule.named.get(name) {
+                        covered = true;
+                        if self.holds(inner, member) == Truth::False {
+                            let below = format!("properties/{}", escape(name));
+                            self.reject_inner(node, inner, "properties", below, member, &place, out);
+                        }
+                    }
+                    for &(pattern, inner) in &rule.patterns {
+                        if self.matches(pattern, name) == Truth::True {
+                            covered = true;
+                            if self.holds(inner, member) == Truth::False {
+                                let below = format!("patternProperties/{}", escape(arena.patterns[pattern as usize].text()));
+                                self.reject_inner(node, inner, "patternProperties", below, member, &place, out);
+                            }
+                        }
+                    }
+                    if let Some(inner) = rule.rest.filter(|_| !covered) {
+                        self.reject_inner(node, inner, "additionalProperties", "additionalProperties".into(), member, &place, out);
+                    }
+                }
+            }
+            _ => out.push(Rejected::new(node, part.keyword(), instance)),
+        }
+    }
+
+    /// Rejections of a member or item. What is said of a plain value there counts as one site
+    /// with the keyword that leads to it; what is said of an object there is a site of its own.
+    #[allow(clippy::too_many_arguments, reason = "one step down, with everything known about it")]
+    fn reject_inner(
+        &mut self,
+        node: NodeId,
+        inner: NodeId,
+        keyword: &'static str,
+        below: String,
+        value: &Value,
+        instance: &str,
+        out: &mut Vec<Rejected>,
+    ) {
+        let before = out.len();
+        self.reject(inner, value, instance, out);
+        for rejected in &mut out[before..] {
+            if rejected.keyword == "false" {
+                rejected.node = node;
+                rejected.keyword = keyword;
+                rejected.below.clone_from(&below);
+            }
+            if rejected.site.is_none() {
+                rejected.site = Some((node, below.clone()));
+            }
+        }
+    }
+
+    fn tally_items(&mut self, node: NodeId, items: &[Value]) -> u64 {
+        items.iter().filter(|item| self.holds(node, item) == Truth::True).count() as u64
+    }
+
+    /// In a union where all but one branch are of another type, that branch is the one to explain.
+    fn reject_union(&mut self, nodes: &[NodeId], value: &Value, instance: &str, out: &mut Vec<Rejected>) {
+        let mut close = Vec::new();
+        for &node in nodes {
+            let mut own = Vec::new();
+            self.reject(node, value, instance, &mut own);
+            let another = |rejected: &Rejected| {
+                let tag = rejected.instance.matches('/').count() <= instance.matches('/').count() + 1;
+                (rejected.instance == instance && matches!(rejected.keyword, "type" | "false"))
+                    || (tag && matches!(rejected.keyword, "const" | "enum"))
+            };
+            if !own.iter().any(another) {
+                close.push(own);
+            }
+        }
+        if close.len() == 1 {
+            out.append(&mut close[0]);
+        }
+    }
+}
+
+/// The keyword that governs the item at an index, and its path below the node.
+pub(crate) fn items_keyword(rule: &Items, at: usize, tuple: bool) -> (&'static str, String) {
+    match (at < rule.prefix.len(), tuple) {
+        (true, false) => ("prefixItems", format!("prefixItems/{at}")),
+        (true, true) => ("items", format!("items/{at}")),
+        (false, true) => ("additionalItems", "additionalItems".into()),
+        (false, false) => ("items", "items".into()),
+    }
+}
+
+fn at_least(yes: u64, open: u64, least: u64) -> Truth {
+    if yes >= least {
+        Truth::True
+    } else if yes + open >= least {
+        Truth::Unknown
+    } else {
+        Truth::False
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_truth_is_decided_only_where_both_are() {
+        assert_eq!(Truth::Unknown.and(Truth::False), Truth::False);
+        assert_eq!(Truth::Unknown.and(Truth::True), Truth::Unknown);
+    }
+}

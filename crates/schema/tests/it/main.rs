@@ -1,0 +1,3 @@
+//! The engine against known answers, laws, another validator, and hostile input.
+
+mod hard;
