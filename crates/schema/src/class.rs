@@ -65,11 +65,12 @@ pub(crate) fn assign(arena: &mut Arena) {
         .iter()
         .flat_map(|node| &node.parts)
         .any(|part| matches!(part, Part::UnevaluatedMembers(_) | Part::UnevaluatedItems(_)));
-    let always = class_of(arena, &Node { parts: Vec::new(), ..arena.nodes[0].clone() }, None);
+    let (always, _) = class_of(arena, &Node { parts: Vec::new(), ..arena.nodes[0].clone() }, None);
     for at in settle(&edges, &mut waiting) {
         let always = (!names_count).then_some(always);
-        let class = class_of(arena, &arena.nodes[at], always);
+        let (class, forwards) = class_of(arena, &arena.nodes[at], always);
         arena.nodes[at].class = Some(class);
+        arena.nodes[at].forwards = forwards;
     }
 }
 
@@ -93,8 +94,9 @@ impl Both {
 }
 
 /// Hashes a node whose successors are all settled. `always` is the class of `true`, given where
-/// naming a member and accepting everything for it says nothing.
-fn class_of(arena: &Arena, node: &Node, always: Option<u128>) -> u128 {
+/// naming a member and accepting everything for it says nothing. Also tells whether the node
+/// only points on to another one.
+fn class_of(arena: &Arena, node: &Node, always: Option<u128>) -> (u128, bool) {
     let class = |id: NodeId| arena.nodes[id as usize].class.expect("successors are settled first");
     let sorted = |ids: &[NodeId]| {
         let mut all: Vec<u128> = ids.iter().map(|&id| class(id)).collect();
@@ -116,8 +118,8 @@ fn class_of(arena: &Arena, node: &Node, always: Option<u128>) -> u128 {
     let parts: Vec<&Part> = node.parts.iter().filter(|part| !vacuous(part)).collect();
     if let [part] = parts.as_slice() {
         match part {
-            Part::Ref { node, .. } => return class(*node),
-            Part::All(nodes) | Part::Any(nodes) | Part::One(nodes) if nodes.len() == 1 => return class(nodes[0]),
+            Part::Ref { node, .. } => return (class(*node), true),
+            Part::All(nodes) | Part::Any(nodes) | Part::One(nodes) if nodes.len() == 1 => return (class(nodes[0]), true),
             _ => {}
         }
     }
@@ -126,7 +128,7 @@ fn class_of(arena: &Arena, node: &Node, always: Option<u128>) -> u128 {
     all.dedup();
     let mut hash = Both::new();
     hash.add(all);
-    hash.finish()
+    (hash.finish(), false)
 }
 
 fn class_of_part(

@@ -165,7 +165,9 @@ pub(crate) struct Node {
     pub(crate) hints: Vec<Value>,
     /// Same number, same set of values. `None` for nodes that reach a cycle.
     pub(crate) class: Option<u128>,
-    /// True where the keyword paths of the parts lie in `allOf` of lifted syntax (draft-07 arrays).
+    /// True where it only points on to another node, whose class it then has.
+    pub(crate) forwards: bool,
+    /// True where `items` was written as a list, as drafts before 2020-12 do.
     pub(crate) tuple_items: bool,
 }
 

@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, place: Place, parts: Vec<Part>) -> NodeId {
         let id = NodeId::try_from(self.nodes.len()).expect("the number of nodes is bounded");
-        self.nodes.push(Node { place, parts, hints: Vec::new(), class: None, tuple_items: false });
+        self.nodes.push(Node { place, parts, hints: Vec::new(), class: None, forwards: false, tuple_items: false });
         id
     }
 

@@ -70,14 +70,14 @@ impl<'a> World<'a> {
     pub(crate) fn new(first: &'a Arena, second: &'a Arena) -> World<'a> {
         let split = Id::try_from(first.nodes.len()).expect("the number of nodes is bounded");
         let mut known: HashMap<u128, Id> = HashMap::new();
-        let mut same = Vec::with_capacity(first.nodes.len() + second.nodes.len());
-        for node in first.nodes.iter().chain(&second.nodes) {
-            let own = Id::try_from(same.len()).expect("the number of nodes is bounded");
-            same.push(match node.class {
-                Some(class) => *known.entry(class).or_insert(own),
-                None => own,
-            });
+        let all = || (0..).zip(first.nodes.iter().chain(&second.nodes));
+        // A node that only points on cannot stand for the node it points to.
+        for (own, node) in all().filter(|(_, node)| !node.forwards) {
+            if let Some(class) = node.class {
+                known.entry(class).or_insert(own);
+            }
         }
+        let same = all().map(|(own, node)| node.class.and_then(|class| known.get(&class).copied()).unwrap_or(own)).collect();
         World { arenas: [first, second], split, same }
     }
 

@@ -1,0 +1,182 @@
+//! The scored run: the hard pairs, and every changed schema of the real histories where they are at hand.
+//!
+//! `cargo run --release -p steadfast-schema --example scored [FOLDER]`
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a measuring tool for people")]
+
+#[path = "../tests/it/generate.rs"]
+mod generate;
+
+use generate::{Boon, Dice, Near, mentioned};
+use schema::{Answer, OpenObjects, Question, ReadOptions, Schema, relate};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    hard(&root);
+    let folder = std::env::args().nth(1).map_or_else(|| root.join("../shared/corpus/mcp"), PathBuf::from);
+    if folder.is_dir() {
+        histories(&folder);
+    } else {
+        println!("no histories at {}: only the hard pairs were run", folder.display());
+    }
+}
+
+fn hard(root: &Path) {
+    let text = std::fs::read_to_string(root.join("fixtures/schema/hard-cases.json")).unwrap();
+    let all: Value = serde_json::from_str(&text).unwrap();
+    let (mut right, mut unknown, mut wrong, mut shown, mut total) = (0, 0, 0, 0, 0);
+    let mut times = Vec::new();
+    for pair in all["schema_pairs"].as_array().unwrap() {
+        let start = Instant::now();
+        let read = |side: &str| Schema::read(&pair[side], &ReadOptions::default()).unwrap();
+        let relation = relate(&read("a"), &read("b"), &Question::default());
+        times.push(start.elapsed());
+        match (pair["subset"].as_bool().unwrap(), relation.lost) {
+            (true, Answer::Nothing) => right += 1,
+            (false, Answer::Some(witnesses)) => {
+                right += 1;
+                if witnesses[0].value.to_string().len() <= pair["witness"].to_string().len() {
+                    shown += 1;
+                }
+            }
+            (_, Answer::Unknown(_)) => unknown += 1,
+            _ => wrong += 1,
+        }
+        total += usize::from(pair.get("witness").is_some());
+    }
+    println!("hard pairs          right {right}  unknown {unknown}  wrong {wrong}  minimal witnesses {shown}/{total}  {}", spread(&mut times));
+}
+
+/// (where, old, new) of every changed schema of neighbouring snapshots.
+fn pairs(folder: &Path) -> Vec<(String, Value, Value)> {
+    let mut out = Vec::new();
+    let mut servers: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    servers.sort();
+    for server in servers {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(&server)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.to_string_lossy().ends_with(".tools.json"))
+            .collect();
+        files.sort();
+        let mut before: BTreeMap<String, Value> = BTreeMap::new();
+        for (number, file) in files.iter().enumerate() {
+            let list: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            let tools = list.get("tools").unwrap_or(&list).as_array().unwrap().clone();
+            let now: BTreeMap<String, Value> = tools.into_iter().map(|tool| (tool["name"].as_str().unwrap().to_string(), tool)).collect();
+            for (name, tool) in now.iter().filter(|_| number > 0) {
+                for side in ["inputSchema", "outputSchema"] {
+                    if let (Some(old), Some(new)) = (before.get(name).and_then(|old| old.get(side)), tool.get(side))
+                        && old != new
+                    {
+                        out.push((format!("{} {name} {side}", file.strip_prefix(folder).unwrap().display()), old.clone(), new.clone()));
+                    }
+                }
+            }
+            before = now;
+        }
+    }
+    out
+}
+
+fn histories(folder: &Path) {
+    let pairs = pairs(folder);
+    println!("histories           {} changed schemas", pairs.len());
+    for open_objects in [OpenObjects::AsWritten, OpenObjects::DeclaredWriters] {
+        let question = Question { open_objects, ..Question::default() };
+        let mut times = Vec::new();
+        let (mut both, mut unread, mut nothing, mut some) = (0, 0, 0, 0);
+        let (mut refuted, mut drawn, mut not_replayed) = (0, 0, 0);
+        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        let mut slowest = (Duration::ZERO, String::new());
+        for (number, (place, old, new)) in pairs.iter().enumerate() {
+            let start = Instant::now();
+            let read = (Schema::read(old, &ReadOptions::default()), Schema::read(new, &ReadOptions::default()));
+            let (Ok(a), Ok(b)) = read else {
+                unread += 1;
+                println!("  not read: {place}: {:?}", read.0.err().or(read.1.err()));
+                continue;
+            };
+            let relation = relate(&a, &b, &question);
+            let took = start.elapsed();
+            times.push(took);
+            if took > slowest.0 {
+                slowest = (took, place.clone());
+            }
+            let mut open = false;
+            for (from, to, answer, name) in [(old, new, &relation.lost, "lost"), (new, old, &relation.gained, "gained")] {
+                match answer {
+                    Answer::Nothing => nothing += 1,
+                    Answer::Some(_) => some += 1,
+                    Answer::Unknown(why) => {
+                        open = true;
+                        *reasons.entry(why.reason.clone()).or_default() += 1;
+                        println!("  open: {place} {name}: {} at {} {:?} after {}", why.reason, why.pointer, why.keyword, why.spent);
+                    }
+                }
+                let (Some(yes), Some(no)) = (Boon::new(from), Boon::new(to)) else { continue };
+                match answer {
+                    Answer::Some(witnesses) => {
+                        for witness in witnesses {
+                            if !yes.accepts(&witness.value) || no.accepts(&witness.value) {
+                                not_replayed += 1;
+                                println!("  does not replay: {place} {name}: {}", witness.value);
+                            }
+                        }
+                    }
+                    Answer::Nothing => {
+                        let strays = open_objects == OpenObjects::AsWritten;
+                        let mut pool = Vec::new();
+                        mentioned(from, &mut pool);
+                        if strays {
+                            mentioned(to, &mut pool);
+                        }
+                        let near = Near { root: from, strays, pool };
+                        let mut dice = Dice::new(number as u64 + 1);
+                        for _ in 0..40 {
+                            let value = near.draw(from, &mut dice, 0);
+                            drawn += 1;
+                            if yes.accepts(&value) && !no.accepts(&value) {
+                                refuted += 1;
+                                println!("  refuted: {place} {name}: {value}");
+                                break;
+                            }
+                        }
+                    }
+                    Answer::Unknown(_) => {}
+                }
+            }
+            both += usize::from(!open);
+        }
+        let answers = 2 * pairs.len();
+        println!(
+            "{:<19} pairs decided {both}/{} ({:.1} %)  answers: nothing {nothing}, some {some}, open {}  not read {unread}",
+            format!("{open_objects:?}"),
+            pairs.len(),
+            100.0 * both as f64 / pairs.len().max(1) as f64,
+            answers - nothing - some - 2 * unread,
+        );
+        println!("                    refuted {refuted} (of {drawn} values drawn)  witnesses not replayed by boon {not_replayed}");
+        println!("                    read and both directions: {}", spread(&mut times));
+        println!("                    slowest {:?}: {}", slowest.0, slowest.1);
+        for (reason, count) in reasons {
+            println!("                    {count:>4} {reason}");
+        }
+    }
+}
+
+fn spread(times: &mut [Duration]) -> String {
+    times.sort();
+    let at = |share: f64| times.get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1))).copied().unwrap_or_default();
+    format!(
+        "median {:.3} ms  p99 {:.2} ms  max {:.2} ms  sum {:.2} s",
+        at(0.5).as_secs_f64() * 1e3,
+        at(0.99).as_secs_f64() * 1e3,
+        at(1.0).as_secs_f64() * 1e3,
+        times.iter().sum::<Duration>().as_secs_f64()
+    )
+}
