@@ -1,10 +1,10 @@
-//! What is told apart and what is told once: bursts, cosmetic changes, safe ones.
+//! What is told apart and what is told once: bursts, renames, cosmetic changes, safe ones.
 
-use crate::escape;
 use crate::level::standing;
 use crate::limits::{BURST_MIN, SAFE_SHOWN, SUBJECTS_SHOWN};
-use crate::words::is_cosmetic;
-use contract::{Change, Class, Diff, Entry, Subject, Verdict};
+use crate::words::{is_cosmetic, plural, subjects_of, title};
+use crate::{Report, limits};
+use contract::{Change, Class, Decision, Diff, Entry, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A diff arranged for reading, gravest first.
@@ -13,6 +13,8 @@ pub(crate) struct Folded<'a> {
     pub items: Vec<Item<'a>>,
     /// Subjects whose changes a caller could not tell, and that are only counted.
     pub cosmetic: Vec<&'a Entry>,
+    /// New names that are told with the old ones.
+    pub heirs: usize,
     /// Safe subjects beyond what is shown.
     pub more_safe: usize,
     /// Other subjects beyond what is shown.
@@ -32,7 +34,7 @@ pub(crate) struct Burst<'a> {
     /// The first of the like changes.
     pub change: &'a Change,
     /// Whom it is about, in the order of the diff.
-    pub subjects: Vec<&'a Subject>,
+    pub entries: Vec<&'a Entry>,
     /// The sentence for all of them.
     pub sentence: String,
 }
@@ -40,9 +42,35 @@ pub(crate) struct Burst<'a> {
 /// A subject with the changes that no burst tells.
 pub(crate) struct Shown<'a> {
     pub entry: &'a Entry,
-    pub changes: Vec<&'a Change>,
+    pub changes: Vec<Told<'a>>,
+    /// Changes of wording or notation that are only counted.
+    pub cosmetic: usize,
     /// Changes of this subject that a burst tells.
     pub in_bursts: usize,
+}
+
+/// A change, and the fields of the same subject to which just the same happened.
+pub(crate) struct Told<'a> {
+    pub change: &'a Change,
+    pub likewise: Vec<&'a str>,
+}
+
+/// How much is folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Each subject and change stands alone and nothing is left out.
+    All,
+    /// Bursts are told once and cosmetic changes counted; nothing else is left out.
+    Folded,
+    /// As `Folded`, and no more subjects than a person reads.
+    Screen,
+}
+
+impl Detail {
+    /// What a page for people shows.
+    pub(crate) fn page(all: bool) -> Detail {
+        if all { Detail::All } else { Detail::Screen }
+    }
 }
 
 impl Item<'_> {
@@ -61,94 +89,202 @@ impl Item<'_> {
     }
 }
 
-/// What must be equal for changes to be told as one.
-type Key<'a> = (&'a str, Verdict, Option<&'a str>, String, Option<String>, Option<String>);
+impl Burst<'_> {
+    /// `3 tools`.
+    pub(crate) fn title(&self) -> String {
+        subjects_of(&self.entries[0].subject, self.entries.len())
+    }
 
-fn key(change: &Change) -> Key<'_> {
-    // A change of a whole subject (it is gone, it is new) has the subject itself as its value.
-    let whole = change.path.is_empty() || change.path == "/";
-    let value = |value: &Option<serde_json::Value>| {
-        value.as_ref().map(|value| if whole { String::new() } else { value.to_string() })
-    };
-    let place = if change.field.is_some() { String::new() } else { change.path.clone() };
-    (
-        change.rule,
-        change.verdict,
-        change.field.as_deref(),
-        place,
-        value(&change.before),
-        value(&change.after),
-    )
+    /// The titles of the first few, and how many more there are.
+    pub(crate) fn titles(&self) -> (Vec<String>, usize) {
+        titles(&self.entries)
+    }
 }
 
-/// How much is folded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// Each subject stands alone and nothing is left out.
-    All,
-    /// Bursts are told once and cosmetic changes counted; nothing else is left out.
-    Folded,
-    /// As `Folded`, and no more subjects than a person reads.
-    Screen,
+/// The titles of the first few entries, and how many more there are.
+pub(crate) fn titles(entries: &[&Entry]) -> (Vec<String>, usize) {
+    let shown = entries.iter().take(limits::NAMES_SHOWN).map(|entry| title(entry)).collect();
+    (shown, entries.len().saturating_sub(limits::NAMES_SHOWN))
 }
 
-impl Detail {
-    /// What a page for people shows.
-    pub(crate) fn page(all: bool) -> Detail {
-        if all { Detail::All } else { Detail::Screen }
+impl Shown<'_> {
+    /// What a page leaves out under this subject, `limit` changes being shown; empty where nothing is.
+    pub(crate) fn rest(&self, limit: usize) -> String {
+        let mut rest = Vec::new();
+        if self.changes.len() > limit {
+            rest.push(plural(self.changes.len() - limit, "more change"));
+        }
+        if self.in_bursts > 0 {
+            rest.push(format!("{} told together with others", self.in_bursts));
+        }
+        if self.cosmetic > 0 {
+            rest.push(format!("{} of wording or notation", self.cosmetic));
+        }
+        rest.join(", ")
     }
 }
 
 /// Arranges a diff.
-pub(crate) fn fold(diff: &Diff, detail: Detail) -> Folded<'_> {
-    let all = detail == Detail::All;
-    let bursts = if all { BTreeMap::new() } else { bursts(diff) };
-    let mut items: Vec<Item> = Vec::new();
-    let mut cosmetic = Vec::new();
-    for entry in &diff.entries {
-        if !all && is_cosmetic(entry.class, entry.verdict) {
-            cosmetic.push(entry);
-            continue;
-        }
-        let (told, changes): (Vec<&Change>, Vec<&Change>) = entry
-            .changes
-            .iter()
-            .partition(|change| foldable(change) && bursts.contains_key(&key(change)));
-        let nothing_else = changes.iter().all(|change| is_cosmetic(change.class, change.verdict));
-        if !told.is_empty() && nothing_else && entry.renamed_to.is_none() && entry.was.is_none() {
-            continue;
-        }
-        items.push(Item::Subject(Shown { entry, changes, in_bursts: told.len() }));
+pub(crate) fn fold<'a>(report: &Report<'a>, detail: Detail) -> Folded<'a> {
+    let diff = report.diff;
+    if detail == Detail::All {
+        let items = diff.entries.iter().map(|entry| {
+            Item::Subject(Shown {
+                entry,
+                changes: entry.changes.iter().map(alone).collect(),
+                cosmetic: 0,
+                in_bursts: 0,
+            })
+        });
+        return Folded {
+            items: gravest_first(items.collect()),
+            cosmetic: Vec::new(),
+            heirs: 0,
+            more_safe: 0,
+            more: 0,
+        };
     }
+    let (heirs, rest): (Vec<&Entry>, Vec<&Entry>) =
+        diff.entries.iter().partition(|entry| is_told_with_old_name(diff, entry));
+    let (cosmetic, rest): (Vec<&Entry>, Vec<&Entry>) =
+        rest.into_iter().partition(|entry| is_cosmetic(entry.class, entry.verdict));
+    let bursts = bursts(report, &rest);
+    let mut items: Vec<Item> = rest.iter().filter_map(|entry| shown(entry, &bursts)).collect();
     items.extend(bursts.into_values().map(Item::Burst));
-    // Stable: within equals the order of the diff holds, bursts after subjects of the same gravity.
-    items.sort_by_key(|item| std::cmp::Reverse((item.verdict(), item.class())));
-    let (mut more_safe, mut more) = (0, 0);
+    let mut folded =
+        Folded { items: gravest_first(items), cosmetic, heirs: heirs.len(), more_safe: 0, more: 0 };
     if detail == Detail::Screen {
-        let safe = items.iter().position(|item| item.verdict() == Verdict::Safe);
-        let mut tail = items.split_off(safe.unwrap_or(items.len()));
-        more_safe = tail.len().saturating_sub(SAFE_SHOWN);
-        tail.truncate(SAFE_SHOWN);
-        more = items.len().saturating_sub(SUBJECTS_SHOWN);
-        items.truncate(SUBJECTS_SHOWN);
-        items.append(&mut tail);
+        cap(&mut folded);
     }
-    Folded { items, cosmetic, more_safe, more }
+    folded
 }
 
-/// Suppressed changes are told with their reason, cosmetic ones are counted: neither bursts.
+/// Stable: within equals the order of the diff holds, bursts after subjects of the same gravity.
+fn gravest_first(mut items: Vec<Item>) -> Vec<Item> {
+    items.sort_by_key(|item| std::cmp::Reverse((item.verdict(), item.class())));
+    items
+}
+
+fn cap(folded: &mut Folded) {
+    let items = &mut folded.items;
+    let safe = items.iter().position(|item| item.verdict() == Verdict::Safe);
+    let mut tail = items.split_off(safe.unwrap_or(items.len()));
+    folded.more_safe = tail.len().saturating_sub(SAFE_SHOWN);
+    tail.truncate(SAFE_SHOWN);
+    folded.more = items.len().saturating_sub(SUBJECTS_SHOWN);
+    items.truncate(SUBJECTS_SHOWN);
+    items.append(&mut tail);
+}
+
+/// True for a new name that the old one points to, and of which there is nothing else to say.
+fn is_told_with_old_name(diff: &Diff, entry: &Entry) -> bool {
+    let Some(old) = &entry.was else {
+        return false;
+    };
+    standing(entry) == Verdict::Safe
+        && entry.changes.iter().all(is_whole)
+        && diff.entries.iter().any(|other| {
+            other.subject.name() == old
+                && other.renamed_to.as_ref().is_some_and(|heir| heir.name == entry.subject.name())
+        })
+}
+
+fn shown<'a>(entry: &'a Entry, bursts: &BTreeMap<Key, Burst<'a>>) -> Option<Item<'a>> {
+    let (in_bursts, rest): (Vec<&Change>, Vec<&Change>) = entry
+        .changes
+        .iter()
+        .partition(|change| foldable(change) && bursts.contains_key(&key(entry, change)));
+    let (cosmetic, rest): (Vec<&Change>, Vec<&Change>) =
+        rest.into_iter().partition(|change| is_cosmetic(change.class, change.verdict));
+    if !in_bursts.is_empty() && rest.is_empty() {
+        return None;
+    }
+    Some(Item::Subject(Shown {
+        entry,
+        changes: likewise(rest),
+        cosmetic: cosmetic.len(),
+        in_bursts: in_bursts.len(),
+    }))
+}
+
+fn alone(change: &Change) -> Told<'_> {
+    Told { change, likewise: Vec::new() }
+}
+
+/// Joins the changes of one subject that say the same of several fields, at the place of the first.
+fn likewise(changes: Vec<&Change>) -> Vec<Told<'_>> {
+    let mut told: Vec<Told> = Vec::new();
+    let mut places: BTreeMap<(&str, Verdict, &[Decision], String), usize> = BTreeMap::new();
+    for change in changes {
+        let (Some(field), true) = (change.field.as_deref(), foldable(change)) else {
+            told.push(alone(change));
+            continue;
+        };
+        let pattern = without(&change.sentence, field);
+        if pattern == change.sentence {
+            told.push(alone(change));
+            continue;
+        }
+        let alike = (change.rule, change.verdict, change.decisions.as_slice(), pattern);
+        match places.get(&alike) {
+            Some(at) => told[*at].likewise.push(field),
+            None => {
+                places.insert(alike, told.len());
+                told.push(alone(change));
+            }
+        }
+    }
+    told
+}
+
+/// Suppressed changes are told with their reason, cosmetic ones are counted: neither is joined.
 fn foldable(change: &Change) -> bool {
     change.suppressed.is_none() && !is_cosmetic(change.class, change.verdict)
 }
 
-fn bursts(diff: &Diff) -> BTreeMap<Key<'_>, Burst<'_>> {
-    let mut groups: BTreeMap<Key, Vec<(&Subject, &Change)>> = BTreeMap::new();
-    for entry in &diff.entries {
+/// True for a change of a subject as a whole: it is gone, it is new, it has another name.
+fn is_whole(change: &Change) -> bool {
+    change.field.is_none() && (change.path.is_empty() || change.path == "/")
+}
+
+/// What must be equal for changes to be told as one.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone)]
+struct Key {
+    rule: &'static str,
+    verdict: Verdict,
+    place: String,
+    before: Option<String>,
+    after: Option<String>,
+    pattern: String,
+}
+
+fn key(entry: &Entry, change: &Change) -> Key {
+    let value = |value: &Option<serde_json::Value>| value.as_ref().map(ToString::to_string);
+    let mut key = Key {
+        rule: change.rule,
+        verdict: change.verdict,
+        place: change.field.clone().unwrap_or_else(|| change.path.clone()),
+        before: None,
+        after: None,
+        pattern: String::new(),
+    };
+    // The value of a whole change is the subject, and its sentence may name others: neither is equal.
+    if !is_whole(change) {
+        key.before = value(&change.before);
+        key.after = value(&change.after);
+        key.pattern = without(&change.sentence, entry.subject.name());
+    }
+    key
+}
+
+fn bursts<'a>(report: &Report<'a>, entries: &[&'a Entry]) -> BTreeMap<Key, Burst<'a>> {
+    let mut groups: BTreeMap<Key, Vec<(&Entry, &Change)>> = BTreeMap::new();
+    for entry in entries {
         let mut seen = BTreeSet::new();
         for change in entry.changes.iter().filter(|change| foldable(change)) {
-            let key = key(change);
+            let key = key(entry, change);
             if seen.insert(key.clone()) {
-                groups.entry(key).or_default().push((&entry.subject, change));
+                groups.entry(key).or_default().push((entry, change));
             }
         }
     }
@@ -156,35 +292,45 @@ fn bursts(diff: &Diff) -> BTreeMap<Key<'_>, Burst<'_>> {
         .into_iter()
         .filter(|(_, group)| group.len() >= BURST_MIN)
         .map(|(key, group)| {
-            let (first, change) = group[0];
-            let burst = Burst {
-                change,
-                sentence: for_many(change, first, group.len()),
-                subjects: group.into_iter().map(|(subject, _)| subject).collect(),
-            };
-            (key, burst)
+            let sentence = for_many(report, &group);
+            let change = group[0].1;
+            let entries = group.into_iter().map(|(entry, _)| entry).collect();
+            (key, Burst { change, entries, sentence })
         })
         .collect()
 }
 
-/// One sentence for many: the name of the first gives way to the number, or the number is put in
-/// after the first clause.
-fn for_many(change: &Change, first: &Subject, count: usize) -> String {
-    let noun = match first {
-        Subject::Tool(_) => "tools",
-        Subject::Operation(_) => "operations",
-        Subject::Schema(_) => "schemas",
-        Subject::Whole(_) => "parts",
-    };
-    let quoted = format!("`{}`", first.name());
-    if let Some(at) = change.sentence.find(&quoted) {
-        let each = if at == 0 { "Each of" } else { "each of" };
-        let rest = &change.sentence[at + quoted.len()..];
-        return format!("{}{each} {count} {noun}{rest}", &change.sentence[..at]);
+/// A sentence with the quoted name taken out, so that sentences about different names compare equal.
+fn without(sentence: &str, name: &str) -> String {
+    sentence.replace(&format!("`{name}`"), "`\0`")
+}
+
+/// One sentence for many: the name of the first gives way to their number, or the number is put in
+/// after the first clause. Where the sentences differ in more than the name, the rule's own is used.
+fn for_many(report: &Report, group: &[(&Entry, &Change)]) -> String {
+    let (first, change) = group[0];
+    let sentence = &change.sentence;
+    let pattern = without(sentence, first.subject.name());
+    let alike = group
+        .iter()
+        .all(|(entry, change)| without(&change.sentence, entry.subject.name()) == pattern);
+    if !alike {
+        return report.rule(change.rule).map_or_else(
+            || format!("{sentence} (the first of them)"),
+            |rule| rule.summary.trim_end_matches('.').to_owned(),
+        );
     }
-    let at = clause_end(&change.sentence);
-    let (head, tail) = change.sentence.split_at(at);
-    format!("{head} in {count} {noun}{tail}")
+    let many = subjects_of(&first.subject, group.len());
+    if let Some(at) = pattern.find("`\0`") {
+        let each = if at == 0 { "Each of" } else { "each of" };
+        return format!("{}{each} {many}{}", &pattern[..at], &pattern[at + 3..]).replace('\0', "…");
+    }
+    if is_whole(change) {
+        // Gone, new: the title says how many.
+        return sentence.clone();
+    }
+    let (head, tail) = sentence.split_at(clause_end(sentence));
+    format!("{head} in {many}{tail}")
 }
 
 /// Where the first clause ends: before `;`, `:`, `,`, `.` or ` (` outside quotes.
@@ -210,17 +356,4 @@ fn clause_end(sentence: &str) -> usize {
         }
     }
     sentence.len()
-}
-
-/// The names of a burst on one line: all, or the first few and a number.
-pub(crate) fn names(subjects: &[&Subject], shown: usize) -> String {
-    let mut names: Vec<String> = subjects
-        .iter()
-        .take(shown)
-        .map(|subject| escape::visible(&escape::clip(subject.name(), crate::limits::NAME_CHARS)))
-        .collect();
-    if subjects.len() > shown {
-        names.push(format!("… {} more", subjects.len() - shown));
-    }
-    names.join(", ")
 }

@@ -61,18 +61,22 @@ fn annotations(report: &Report) -> Vec<Annotation> {
         let line = places.line(subject, &change.path);
         out.push(annotation(report, change, whom, sentence, line));
     };
-    for item in fold(report.diff, detail).items {
+    for item in fold(report, detail).items {
         match item {
             Item::Burst(burst) => {
-                let whom = words::subjects_of(burst.subjects[0], burst.subjects.len());
                 let sentence = words::line(&burst.sentence);
-                add(burst.change, whom, &sentence, burst.subjects[0]);
+                add(burst.change, burst.title(), &sentence, &burst.entries[0].subject);
             }
             Item::Subject(shown) => {
-                let subject = &shown.entry.subject;
-                for change in shown.changes {
-                    let sentence = words::sentence(change);
-                    add(change, words::name(subject), &sentence, subject);
+                for told in shown.changes {
+                    let mut sentence = words::sentence(told.change);
+                    if !told.likewise.is_empty() {
+                        let fields: Vec<String> =
+                            told.likewise.iter().map(|field| words::name_of(field)).collect();
+                        sentence.push_str(&format!("\nlikewise {}", fields.join(", ")));
+                    }
+                    let subject = &shown.entry.subject;
+                    add(told.change, words::title(shown.entry), &sentence, subject);
                 }
             }
         }

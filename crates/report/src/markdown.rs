@@ -1,13 +1,13 @@
 //! A pull-request comment: the verdict, one table of what matters, the rest folded.
 
 use crate::escape::one_line;
-use crate::fold::{Burst, Detail, Folded, Item, Shown, fold};
+use crate::fold::{Burst, Detail, Folded, Item, Shown, fold, titles};
 use crate::level::standing;
-use crate::limits::{CHANGES_SHOWN, KEYWORD_CHARS, MARKDOWN_BYTES, NAMES_SHOWN, VALUE_CHARS};
+use crate::limits::{CHANGES_SHOWN, KEYWORD_CHARS, MARKDOWN_BYTES, VALUE_CHARS};
 use crate::review::{Question, ReviewEntry, ReviewRecord};
 use crate::text::asked;
 use crate::{Report, escape, words};
-use contract::{Change, Subject, Verdict, Witness};
+use contract::{Change, Verdict, Witness};
 
 /// First line of the comment: a later run finds its own comment by it and replaces it.
 const MARKER: &str = "<!-- steadfast diff -->\n";
@@ -17,7 +17,7 @@ const RESERVE: usize = 512;
 pub(crate) fn render(report: &Report) -> String {
     let mut comment = Comment { out: String::from(MARKER), left_out: 0 };
     head(&mut comment, report);
-    let mut folded = fold(report.diff, Detail::page(report.options.all));
+    let mut folded = fold(report, Detail::page(report.options.all));
     let safe = folded
         .items
         .iter()
@@ -70,15 +70,15 @@ fn table(comment: &mut Comment, report: &Report, items: &[Item]) {
 }
 
 fn burst_row(report: &Report, burst: &Burst) -> String {
-    let count = words::subjects_of(burst.subjects[0], burst.subjects.len());
     let mut lines = vec![finding(report, burst.change, &words::line(&burst.sentence))];
     if let Some(witness) = &burst.change.witness {
         lines.push(self::witness(witness));
     }
     format!(
-        "| {} | {count}: {} | {} |\n",
+        "| {} | {}: {} | {} |\n",
         words::verdict(burst.change.verdict),
-        names(&burst.subjects),
+        burst.title(),
+        names(burst.titles()),
         lines.join("<br>")
     )
 }
@@ -86,25 +86,23 @@ fn burst_row(report: &Report, burst: &Burst) -> String {
 fn subject_row(report: &Report, shown: &Shown) -> String {
     let entry = shown.entry;
     let mut lines = Vec::new();
-    if let Some(old) = &entry.was {
-        lines.push(format!("was {}", code(&words::name_of(old))));
-    }
-    if let Some(heir) = words::heir(entry) {
-        lines.push(prose(&heir));
+    if let Some(reasons) = words::heir_reasons(entry) {
+        lines.push(prose(&reasons));
     }
     if let Some(note) = words::axes_note(entry.axes) {
         lines.push(format!("*{note}*"));
     }
-    let all = report.options.all;
-    let (cosmetic, told): (Vec<&Change>, Vec<&Change>) = shown
-        .changes
-        .iter()
-        .partition(|change| !all && words::is_cosmetic(change.class, change.verdict));
-    let limit = if all { told.len() } else { CHANGES_SHOWN };
-    for change in told.iter().take(limit) {
+    let limit = if report.options.all { usize::MAX } else { CHANGES_SHOWN };
+    for told in shown.changes.iter().take(limit) {
+        let change = told.change;
         lines.push(finding(report, change, &words::sentence(change)));
         if let Some(witness) = &change.witness {
             lines.push(self::witness(witness));
+        }
+        if !told.likewise.is_empty() {
+            let fields: Vec<String> =
+                told.likewise.iter().map(|field| code(&words::name_of(field))).collect();
+            lines.push(format!("likewise {}", fields.join(", ")));
         }
         if let Some(reached) = words::decisions(change) {
             lines.push(reached);
@@ -113,23 +111,14 @@ fn subject_row(report: &Report, shown: &Shown) -> String {
             lines.push(format!("suppressed: {}", prose(&words::line(reason))));
         }
     }
-    let mut more = Vec::new();
-    if told.len() > limit {
-        more.push(words::plural(told.len() - limit, "more change"));
-    }
-    if shown.in_bursts > 0 {
-        more.push(format!("{} told together with others", shown.in_bursts));
-    }
-    if !cosmetic.is_empty() {
-        more.push(format!("{} of wording or notation", cosmetic.len()));
-    }
-    if !more.is_empty() {
-        lines.push(format!("and {}", more.join(", ")));
+    let rest = shown.rest(limit);
+    if !rest.is_empty() {
+        lines.push(format!("and {rest}"));
     }
     format!(
         "| {} | {} | {} |\n",
         words::verdict(standing(entry)),
-        code(&words::name(&entry.subject)),
+        code(&words::title(entry)),
         lines.join("<br>")
     )
 }
@@ -156,11 +145,10 @@ fn witness(witness: &Witness) -> String {
     )
 }
 
-fn names(subjects: &[&Subject]) -> String {
-    let mut names: Vec<String> =
-        subjects.iter().take(NAMES_SHOWN).map(|subject| code(&words::name(subject))).collect();
-    if subjects.len() > NAMES_SHOWN {
-        names.push(format!("… {} more", subjects.len() - NAMES_SHOWN));
+fn names((shown, more): (Vec<String>, usize)) -> String {
+    let mut names: Vec<String> = shown.iter().map(|name| code(name)).collect();
+    if more > 0 {
+        names.push(format!("… {more} more"));
     }
     names.join(", ")
 }
@@ -175,11 +163,13 @@ fn rest(comment: &mut Comment, report: &Report, safe: &[Item], folded: &Folded) 
             }
         });
     }
+    if folded.heirs > 0 {
+        comment.push(&format!("\nand {} told with their old names.\n", folded.heirs));
+    }
     if !folded.cosmetic.is_empty() {
-        let subjects: Vec<&Subject> = folded.cosmetic.iter().map(|entry| &entry.subject).collect();
-        let title = format!("{} with new wording or notation only", subjects.len());
+        let title = format!("{} with new wording or notation only", folded.cosmetic.len());
         comment.details(&title, |comment| {
-            comment.push(&format!("\n{}\n", names(&subjects)));
+            comment.push(&format!("\n{}\n", names(titles(&folded.cosmetic))));
         });
     }
 }

@@ -1,9 +1,9 @@
 //! For people at a terminal: the verdict first, then the gravest, in ten seconds.
 
 use crate::escape::{clip, one_line};
-use crate::fold::{Burst, Detail, Item, Shown, fold, names};
+use crate::fold::{Burst, Detail, Item, Shown, fold, titles};
 use crate::level::standing;
-use crate::limits::{CHANGES_SHOWN, KEYWORD_CHARS, NAMES_SHOWN, WIDTH_MAX, WIDTH_MIN};
+use crate::limits::{CHANGES_SHOWN, KEYWORD_CHARS, WIDTH_MAX, WIDTH_MIN};
 use crate::review::{Question, ReviewAnswer, ReviewEntry, ReviewRecord};
 use crate::{RenderOptions, Report, words};
 use anstyle::{AnsiColor, Style};
@@ -48,18 +48,21 @@ fn head(page: &mut Page, report: &Report) {
     page.hanging(&styled, word.len() + 2, words::headline(diff));
     let old = words::name_of(&report.options.old_name);
     let new = words::name_of(&report.options.new_name);
-    let column = old.width().max(new.width()).min(page.width / 2);
+    let column = old.width().max(new.width());
     for (label, name, count) in [("old", old, diff.counts.old), ("new", new, diff.counts.new)] {
-        let pad = " ".repeat(column.saturating_sub(name.width()));
-        page.line(&format!(
-            "  {label}  {name}{pad}  {}",
-            page.paint(DIM, &words::subjects(diff.kind, count))
-        ));
+        let count = words::subjects(diff.kind, count);
+        if 7 + column + 2 + count.width() > page.width {
+            page.hanging(&format!("  {label}  "), 7, &format!("{name} ({count})"));
+            continue;
+        }
+        let pad = " ".repeat(column - name.width());
+        let count = page.paint(DIM, &count);
+        page.line(&format!("  {label}  {name}{pad}  {count}"));
     }
 }
 
 fn body(page: &mut Page, report: &Report) {
-    let folded = fold(report.diff, Detail::page(report.options.all));
+    let folded = fold(report, Detail::page(report.options.all));
     for item in &folded.items {
         page.blank();
         match item {
@@ -74,12 +77,14 @@ fn body(page: &mut Page, report: &Report) {
     if folded.more_safe > 0 {
         rest.push(format!("{} more that are safe", folded.more_safe));
     }
+    if folded.heirs > 0 {
+        rest.push(format!("{} told with their old names", folded.heirs));
+    }
     if !folded.cosmetic.is_empty() {
-        let subjects: Vec<_> = folded.cosmetic.iter().map(|entry| &entry.subject).collect();
         rest.push(format!(
             "{} with new wording or notation only ({})",
-            subjects.len(),
-            names(&subjects, NAMES_SHOWN)
+            folded.cosmetic.len(),
+            names(titles(&folded.cosmetic))
         ));
     }
     if !rest.is_empty() {
@@ -88,36 +93,36 @@ fn body(page: &mut Page, report: &Report) {
     }
 }
 
+/// Names on one line, and how many more there are.
+fn names((mut shown, more): (Vec<String>, usize)) -> String {
+    if more > 0 {
+        shown.push(format!("… {more} more"));
+    }
+    shown.join(", ")
+}
+
 fn burst(page: &mut Page, burst: &Burst) {
-    title(page, burst.change.verdict, &words::subjects_of(burst.subjects[0], burst.subjects.len()));
+    title(page, burst.change.verdict, &burst.title());
     finding(page, burst.change, &words::line(&burst.sentence));
-    page.note(&names(&burst.subjects, NAMES_SHOWN));
+    page.note(&names(burst.titles()));
 }
 
 fn subject(page: &mut Page, shown: &Shown, all: bool) {
     let entry = shown.entry;
-    title(page, standing(entry), &words::name(&entry.subject));
+    title(page, standing(entry), &words::title(entry));
     notes(page, entry);
-    let (cosmetic, told): (Vec<&Change>, Vec<&Change>) = shown
-        .changes
-        .iter()
-        .partition(|change| !all && words::is_cosmetic(change.class, change.verdict));
-    let limit = if all { told.len() } else { CHANGES_SHOWN };
-    for change in told.iter().take(limit) {
-        finding(page, change, &words::sentence(change));
+    let limit = if all { usize::MAX } else { CHANGES_SHOWN };
+    for told in shown.changes.iter().take(limit) {
+        finding(page, told.change, &words::sentence(told.change));
+        if !told.likewise.is_empty() {
+            let fields: Vec<String> =
+                told.likewise.iter().map(|field| format!("`{}`", words::name_of(field))).collect();
+            page.note(&format!("likewise {}", fields.join(", ")));
+        }
     }
-    let mut rest = Vec::new();
-    if told.len() > limit {
-        rest.push(words::plural(told.len() - limit, "more change"));
-    }
-    if shown.in_bursts > 0 {
-        rest.push(format!("{} told together with others", shown.in_bursts));
-    }
-    if !cosmetic.is_empty() {
-        rest.push(format!("{} of wording or notation", cosmetic.len()));
-    }
+    let rest = shown.rest(limit);
     if !rest.is_empty() {
-        page.note(&format!("and {}", rest.join(", ")));
+        page.note(&format!("and {rest}"));
     }
 }
 
@@ -131,15 +136,13 @@ pub(crate) fn entry(page: &mut Page, entry: &Entry) {
 
 fn title(page: &mut Page, verdict: Verdict, name: &str) {
     let word = format!("{:<13}", words::verdict(verdict));
-    page.line(&format!("{}{}", page.paint(colour_of(verdict), &word), page.paint(BOLD, name)));
+    let head = page.paint(colour_of(verdict), &word);
+    page.hanging_in(BOLD, &head, word.len(), name);
 }
 
 fn notes(page: &mut Page, entry: &Entry) {
-    if let Some(old) = &entry.was {
-        page.note(&format!("was `{}`", words::name_of(old)));
-    }
-    if let Some(heir) = words::heir(entry) {
-        page.note(&heir);
+    if let Some(reasons) = words::heir_reasons(entry) {
+        page.note(&reasons);
     }
     if let Some(note) = words::axes_note(entry.axes)
         && (entry.verdict != Verdict::Refuse || entry.axes.authority == Authority::Wider)
@@ -163,7 +166,7 @@ fn finding(page: &mut Page, change: &Change, sentence: &str) {
     }
 }
 
-/// `e.g. {"name":"a"}: old accepts, new rejects (required)`, the value cut to fit the line.
+/// `e.g. {"name":"a"}  old accepts, new rejects (required)`, the value cut to fit one line.
 fn witness(page: &mut Page, witness: &Witness) {
     let (accepts, rejects) = words::sides(witness.accepted_by);
     let keyword = if witness.keyword.is_empty() {
@@ -171,17 +174,19 @@ fn witness(page: &mut Page, witness: &Witness) {
     } else {
         format!(" ({})", words::name_of(&clip(&witness.keyword, KEYWORD_CHARS)))
     };
-    let tail = format!("  {accepts} accepts, {rejects} rejects{keyword}");
-    let used = INDENT + "e.g. ".len() + tail.width();
-    let room = page.width.saturating_sub(used).max(WIDTH_MIN / 2);
-    let value = one_line(&witness.value, room);
-    let pad = " ".repeat(INDENT);
-    page.line(&format!(
-        "{pad}{}{}{}",
-        page.paint(DIM, "e.g. "),
-        page.paint(WORD, &value),
-        page.paint(DIM, &tail)
-    ));
+    let says = format!("{accepts} accepts, {rejects} rejects{keyword}");
+    let start = INDENT + "e.g. ".len();
+    let value = one_line(&witness.value, page.width - start);
+    let used = start + value.width() + 2 + says.width();
+    let line =
+        format!("{}{}{}", " ".repeat(INDENT), page.paint(DIM, "e.g. "), page.paint(WORD, &value));
+    if used <= page.width {
+        let line = format!("{line}  {}", page.paint(DIM, &says));
+        page.line(&line);
+    } else {
+        page.line(&line);
+        page.note(&says);
+    }
 }
 
 fn foot(page: &mut Page, report: &Report) {
@@ -266,7 +271,7 @@ impl Page {
     }
 
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
-        if self.colour {
+        if self.colour && style != Style::new() {
             format!("{}{text}{}", style.render(), style.render_reset())
         } else {
             text.to_owned()
@@ -298,10 +303,16 @@ impl Page {
 
     /// A head and a text that hangs beside it: `columns` is the width of the head as it is seen.
     pub(crate) fn hanging(&mut self, head: &str, columns: usize, text: &str) {
+        self.hanging_in(Style::new(), head, columns, text);
+    }
+
+    /// The same, the text in a style.
+    fn hanging_in(&mut self, style: Style, head: &str, columns: usize, text: &str) {
         let room = self.width.saturating_sub(columns).max(WIDTH_MIN / 2);
         let pad = " ".repeat(columns);
         for (at, line) in wrap(text, room).into_iter().enumerate() {
             let start = if at == 0 { head } else { &pad };
+            let line = self.paint(style, &line);
             self.line(&format!("{start}{line}"));
         }
     }

@@ -3,7 +3,9 @@
 use crate::escape::{clip, visible};
 use crate::level::standing;
 use crate::limits::{NAME_CHARS, SENTENCE_CHARS};
-use contract::{Axes, Change, Class, Decision, Diff, Entry, Kind, Meaning, Side, Subject, Verdict};
+use contract::{
+    Axes, Change, Class, Decision, Diff, Entry, Heir, Kind, Meaning, Side, Subject, Verdict,
+};
 use std::collections::BTreeMap;
 
 /// Gravest first: the order in which findings are told.
@@ -130,19 +132,30 @@ pub(crate) fn decisions(change: &Change) -> Option<String> {
     Some(format!("reaches {}{guess}", words.join(", ")))
 }
 
-/// `likely renamed to x (0.82): reason; reason`.
-pub(crate) fn heir(entry: &Entry) -> Option<String> {
+/// The name of a subject, and its heir: `ls → list_files (declared)`, `list_files (was ls)`.
+pub(crate) fn title(entry: &Entry) -> String {
+    let name = name(&entry.subject);
+    match (&entry.renamed_to, &entry.was) {
+        (Some(heir), _) => format!("{name} → {} ({})", name_of(&heir.name), certainty(heir)),
+        (None, Some(old)) => format!("{name} (was {})", name_of(old)),
+        (None, None) => name,
+    }
+}
+
+/// `declared`, or `a guess, 0.82`: a guess is never acted on alone.
+pub(crate) fn certainty(heir: &Heir) -> String {
+    if heir.declared { "declared".to_owned() } else { format!("a guess, {:.2}", heir.confidence) }
+}
+
+/// Why an heir is believed, where no sentence of the entry names it already.
+pub(crate) fn heir_reasons(entry: &Entry) -> Option<String> {
     let heir = entry.renamed_to.as_ref()?;
-    let name = name_of(&heir.name);
-    if heir.declared {
-        return Some(format!("renamed to `{name}`, as declared"));
+    let quoted = format!("`{}`", heir.name);
+    if heir.reasons.is_empty() || entry.changes.iter().any(|c| c.sentence.contains(&quoted)) {
+        return None;
     }
     let reasons: Vec<String> = heir.reasons.iter().map(|reason| line(reason)).collect();
-    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
-    Some(format!(
-        "perhaps renamed to `{name}` (confidence {:.2}, a guess that is never acted on alone){why}",
-        heir.confidence
-    ))
+    Some(format!("the heir is believed for: {}", reasons.join("; ")))
 }
 
 /// How many entries carry each verdict. Every verdict is present.

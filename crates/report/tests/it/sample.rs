@@ -9,11 +9,12 @@ use report::{Format, Question, RenderOptions, ReviewAnswer, ReviewEntry, ReviewR
 use serde_json::{Value, json};
 
 /// Codes that the real table will never have.
-const RULES: [(&str, &str, &str); 4] = [
+const RULES: [(&str, &str, &str); 5] = [
     ("SF001", "sample-required", "A field became required: a call without it is rejected."),
     ("SF002", "sample-default", "A default moved: a call that leaves it out means something else."),
     ("SF003", "sample-reach", "A new field selects the target."),
     ("SF004", "sample-wording", "The description was reworded."),
+    ("SF010", "sample-renamed", "A tool has another name for the same contract."),
 ];
 
 pub fn rules() -> Vec<Rule> {
@@ -270,6 +271,43 @@ pub fn burst() -> Diff {
         change.field = None;
         entries.push(entry(name, vec![change]));
     }
+    diff(entries)
+}
+
+/// Three renames, told from both ends, and the same that happened to several fields of one tool.
+pub fn renames() -> Diff {
+    let whole = |rule, class, verdict, sentence: &str| {
+        let mut change = change(rule, class, verdict, sentence);
+        change.field = None;
+        change.path = String::new();
+        change
+    };
+    let mut entries = Vec::new();
+    for (old, new) in
+        [("add-note", "add_note"), ("drop-note", "drop_note"), ("list-notes", "list_notes")]
+    {
+        let sentence = format!("`{new}` now: the same contract under another name");
+        let mut gone =
+            entry(old, vec![whole("SF010", Class::Migration, Verdict::NewName, &sentence)]);
+        gone.to = None;
+        gone.renamed_to = Some(Heir {
+            name: new.into(),
+            confidence: 0.99,
+            reasons: vec!["the same words".into()],
+            declared: old == "list-notes",
+        });
+        let mut heir = entry(new, vec![whole("SF006", Class::Additive, Verdict::Safe, "new")]);
+        heir.from = None;
+        heir.was = Some(old.into());
+        entries.extend([gone, heir]);
+    }
+    let removed = ["from", "to", "version"].map(|field| {
+        let sentence = format!("`{field}` is gone: a call that sends it is refused");
+        let mut change = change("SF011", Class::Migration, Verdict::Refuse, &sentence);
+        change.field = Some(field.into());
+        change
+    });
+    entries.push(entry("search", removed.to_vec()));
     diff(entries)
 }
 

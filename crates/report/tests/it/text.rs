@@ -1,5 +1,5 @@
 use crate::sample::{self, assert_inert, options, render};
-use contract::{Counts, Diff, Kind, Verdict};
+use contract::{Class, Counts, Diff, Entry, Kind, Verdict};
 use report::{Format, RenderOptions};
 
 fn text(diff: &Diff, options: &RenderOptions) -> String {
@@ -41,6 +41,40 @@ fn two_alike_are_no_burst() {
 }
 
 #[test]
+fn renames_are_told_once() {
+    let out = text(&sample::renames(), &options());
+    assert_eq!(out.matches("add_note").count(), 1);
+    assert_eq!(out.matches("is gone").count(), 1);
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn all_tells_both_ends_of_a_rename() {
+    let all = RenderOptions { all: true, ..options() };
+    insta::assert_snapshot!(text(&sample::renames(), &all));
+}
+
+#[test]
+fn an_heir_that_changed_besides_stands_alone() {
+    let mut diff = sample::renames();
+    let wider = sample::change("SF003", Class::Authority, Verdict::NewApproval, "`org` was added.");
+    diff.entries[1] =
+        Entry { was: Some("add-note".into()), ..sample::entry("add_note", vec![wider]) };
+    let out = text(&diff, &options());
+    assert!(out.contains("new-approval add_note (was add-note)"), "{out}");
+}
+
+#[test]
+fn a_burst_never_speaks_for_another_sentence() {
+    let mut diff = sample::burst();
+    let open = "`project_id` became required; without it the server now asks.";
+    diff.entries[0].changes[0].sentence = open.into();
+    let out = text(&diff, &options());
+    assert!(out.contains("in 90 tools"), "{out}");
+    assert!(out.contains(open), "{out}");
+}
+
+#[test]
 fn nothing_changed() {
     let diff = Diff {
         kind: Kind::Openapi,
@@ -79,10 +113,15 @@ fn no_width_lets_a_command_start_a_line() {
 #[test]
 fn lines_keep_to_the_width() {
     for width in [40, 60, 88, 120] {
-        let options = RenderOptions { width, ..options() };
-        let long = text(&sample::every_verdict(), &options)
+        let options = RenderOptions {
+            width,
+            old_name: "npx -y @some/server-with-a-long-name@1.2.3 --flag".into(),
+            ..options()
+        };
+        let long = [sample::every_verdict(), sample::burst(), sample::renames()]
+            .map(|diff| text(&diff, &options))
+            .concat()
             .lines()
-            .filter(|line| !line.trim_start().starts_with("e.g."))
             .map(|line| line.chars().count())
             .max();
         assert!(long <= Some(width), "{long:?} columns where {width} were given");
