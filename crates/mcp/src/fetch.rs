@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{ErrorKind, Failure, FetchError};
+use crate::error::{ErrorKind, Failure, FetchError, quote};
 use crate::list::{self, Broken, Settled};
 use crate::open::{self, Greeting};
 use crate::secret::{Headers, shown_address, shown_command};
@@ -27,7 +27,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The target as it may be shown and stored.
+    /// The target as it may be stored: whole, without secrets.
     pub fn source(&self) -> Source {
         match self {
             Target::Command(words) => Source::Command(shown_command(words)),
@@ -39,8 +39,8 @@ impl Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.source() {
-            Source::Command(words) => f.write_str(&words.join(" ")),
-            Source::Url(url) => f.write_str(&url),
+            Source::Command(words) => f.write_str(&quote(&words.join(" "))),
+            Source::Url(url) => f.write_str(&quote(&url)),
         }
     }
 }

@@ -336,8 +336,12 @@ fn broken(client: &mut Client, failure: Failure, place: &str, page: usize) -> Br
         crate::client::Link::Http(server) => server.has_session(),
         crate::client::Link::Stdio(_) => false,
     };
+    // The protocol says 404; widely used servers say 400. One new session is harmless either way.
     let lost = has_session
-        && matches!(failure, Failure::Status { code: 404, .. } | Failure::Rpc(_, Some(404)));
+        && matches!(
+            failure,
+            Failure::Status { code: 400 | 404, .. } | Failure::Rpc(_, Some(400 | 404))
+        );
     let moved =
         page > 1 && matches!(&failure, Failure::Rpc(error, _) if error.code == INVALID_PARAMS);
     let method = if page == 1 { LIST.to_owned() } else { format!("{LIST} page {page}") };

@@ -120,18 +120,32 @@ pub fn shown_command(words: &[String]) -> Vec<String> {
             if std::mem::take(&mut hide_next) && !word.starts_with('-') {
                 return "[hidden]".to_owned();
             }
-            match word.split_once('=') {
-                Some((name, _)) if is_secret_name(name) => format!("{name}=[hidden]"),
-                Some((name, value)) if value.contains("://") => {
-                    format!("{name}={}", shown_address(value))
-                }
-                _ => {
-                    hide_next = word.starts_with('-') && is_secret_name(word);
-                    shown_address(word)
-                }
-            }
+            hide_next = word.starts_with('-') && !word.contains('=') && is_secret_name(word);
+            shown_word(word)
         })
         .collect()
+}
+
+/// One word: `NAME=value`, `--name=value`, `--env=NAME=value`, `Name: value`, an address, or anything else.
+fn shown_word(word: &str) -> String {
+    let mut out = String::new();
+    let mut rest = word;
+    loop {
+        let equals = rest.find('=').map(|at| (at, "="));
+        let colon = rest.find(": ").map(|at| (at, ": "));
+        let sign = equals.into_iter().chain(colon).min();
+        if rest.find("://").is_some_and(|address| sign.is_none_or(|(at, _)| address < at)) {
+            return out + &shown_address(rest);
+        }
+        let Some((at, sign)) = sign else { return out + rest };
+        let name = &rest[..at];
+        out.push_str(name);
+        out.push_str(sign);
+        if is_secret_name(name) {
+            return out + "[hidden]";
+        }
+        rest = &rest[at + sign.len()..];
+    }
 }
 
 /// An address as it may be shown and stored: without user and password, without the values of its query.
@@ -177,9 +191,12 @@ fn is_secret_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let mut parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
     parts.any(|part| {
-        ["token", "secret", "password", "passwd", "passphrase", "credential", "apikey", "bearer"]
-            .iter()
-            .any(|word| part.contains(word))
+        [
+            "token", "secret", "password", "passwd", "passphrase", "credential", "apikey",
+            "bearer", "authorization",
+        ]
+        .iter()
+        .any(|word| part.contains(word))
             || ["key", "auth", "pat", "pwd", "header", "cookie", "dsn"].contains(&part)
     })
 }
@@ -220,5 +237,12 @@ mod tests {
         check("srv postgres://me:pw@host:1/db", "srv postgres://[hidden]@host:1/db");
         check("srv --url=https://h/p?a=1&b=2#c", "srv --url=https://h/p?a=[hidden]&b=[hidden]");
         check("srv https://h/p@v?key", "srv https://h/p@v?[hidden]");
+        check(
+            "docker run -e API_KEY=x --env=API_TOKEN=y img",
+            "docker run -e API_KEY=[hidden] --env=API_TOKEN=[hidden] img",
+        );
+        check("srv https://me:pw@h/token?x=1", "srv https://[hidden]@h/token?x=[hidden]");
+        let header = ["remote".to_owned(), "-H".to_owned(), "Authorization: Bearer abc".to_owned()];
+        assert_eq!(shown_command(&header).join(" "), "remote -H Authorization: [hidden]");
     }
 }

@@ -28,7 +28,8 @@ fn both_eras_in_json_and_event_streams() {
     check("--era modern --sse --pages 2 --empty-cursor", Era::Modern);
     check("--era dual --session", Era::Modern);
     check("--era legacy --sse --resume --session", Era::Legacy);
-    check("--era legacy --session --lose-session", Era::Legacy);
+    check("--era legacy --session --lose-session 404", Era::Legacy);
+    check("--era legacy --session --lose-session 400", Era::Legacy);
     check("--era legacy --drift announced", Era::Legacy);
 }
 
@@ -87,7 +88,7 @@ fn servers_that_cannot_serve_are_errors_in_a_sentence() {
     refuse("--status 500", ErrorKind::Answer, &["HTTP 500"]);
     refuse("--html", ErrorKind::Answer, &["no MCP message", "Welcome"]);
     refuse("--era legacy --fail-on tools/list", ErrorKind::Answer, &["-32603", "backend is down"]);
-    refuse("--era legacy --hang-on tools/list", ErrorKind::Silent, &["`tools/list`", "1.5 s"]);
+    refuse("--era legacy --hang-on tools/list", ErrorKind::Silent, &["`tools/list`", "3 s"]);
     refuse("--era modern --sse --cut", ErrorKind::Answer, &["connection ended before"]);
     refuse("--era legacy --sse --cut", ErrorKind::Answer, &["connection ended before"]);
     refuse("--era legacy --big-line-on tools/list", ErrorKind::Answer, &["8 MiB"]);

@@ -190,7 +190,7 @@ fn a_server_that_cannot_serve_is_an_error_in_a_sentence() {
         &scripted("--hang-on tools/list"),
         &impatient(),
         ErrorKind::Silent,
-        &["`tools/list`", "1.5 s", "--timeout"],
+        &["`tools/list`", "3 s", "--timeout"],
     );
     refused(&scripted("--hang-on initialize"), &impatient(), ErrorKind::Silent, &["`initialize`"]);
     refused(&scripted("--big-line-on tools/list"), &options(), ErrorKind::Answer, &["8 MiB"]);

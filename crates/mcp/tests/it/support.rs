@@ -19,8 +19,8 @@ pub fn options() -> FetchOptions {
 /// Options under which silence is noticed soon.
 pub fn impatient() -> FetchOptions {
     FetchOptions {
-        probe_timeout: Duration::from_millis(1500),
-        request_timeout: Duration::from_millis(1500),
+        probe_timeout: Duration::from_secs(3),
+        request_timeout: Duration::from_secs(3),
         ..options()
     }
 }

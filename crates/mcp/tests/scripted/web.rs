@@ -201,7 +201,7 @@ fn post(
                 state.dropped += 1;
                 return write(
                     stream,
-                    "404 Not Found",
+                    switches.value("lose-session").unwrap_or("404"),
                     &["Content-Type: application/json"],
                     &text("Session not found"),
                 );
