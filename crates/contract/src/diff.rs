@@ -23,6 +23,7 @@ pub fn diff(old: &Contract, new: &Contract, options: &Options) -> Result<Diff, V
     match (old, new) {
         (Contract::Tools(old), Contract::Tools(new)) => Ok(crate::tools::diff(old, new, options)),
         (Contract::Openapi(old), Contract::Openapi(new)) => crate::openapi::diff(old, new, options),
+        (Contract::Schema(old), Contract::Schema(new)) => crate::schemas::diff(old, new, options),
         _ => Err(vec![Problem {
             place: String::new(),
             sentence: "the two sides are different kinds of contract".to_string(),

@@ -5,11 +5,15 @@
 //! default counts as optional: leaving it out has a stated meaning. Answers are asked as *readers
 //! that ignore unknown members* take them: the old side is opened first.
 
-use crate::change::Change;
+use crate::change::{Change, Side, Witness};
 use crate::edit::{Edit, What};
-use crate::relation::Local;
-use crate::rules::finding::Context;
+use crate::relation::{Local, reported};
+use crate::rules::comparison;
+use crate::rules::finding::{Context, canonical};
+use crate::verdict::Compat;
+use schema::{Answer, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Which way a schema is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,23 +94,141 @@ pub fn opened(schema: &Value) -> Value {
     })
 }
 
+/// Members that say nothing about which values fit.
+const ANNOTATIONS: &[&str] = &[
+    "title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly",
+    "writeOnly", "$schema", "format", "x-mcp-header", "$id",
+];
+
+/// The schema without what only people read; equal results take equal values.
+fn bare(schema: &Value) -> String {
+    canonical(&every_schema(schema, &|members| {
+        let unused: Vec<String> =
+            members.keys().filter(|name| ANNOTATIONS.contains(&name.as_str())).cloned().collect();
+        for name in unused {
+            members.shift_remove(&name);
+        }
+    }))
+}
+
 /// A pair of documents ready to be asked about.
-pub struct Pair {}
+pub struct Pair {
+    old: Arc<Value>,
+    new: Arc<Value>,
+    direction: Direction,
+    same_values: bool,
+}
 
 impl Pair {
     /// Prepares the two sides for the direction.
-    pub fn new(_old: &Value, _new: &Value, _direction: Direction) -> Pair {
-        Pair {}
+    pub fn new(old: &Value, new: &Value, direction: Direction) -> Pair {
+        let (old, new) = match direction {
+            Direction::Input => (old.clone(), lenient(new)),
+            Direction::Output => (opened(old), new.clone()),
+        };
+        let dialect = |schema: &Value| schema.get("$schema").cloned();
+        let same_values = dialect(&old) == dialect(&new) && bare(&old) == bare(&new);
+        Pair { old: Arc::new(old), new: Arc::new(new), direction, same_values }
+    }
+
+    fn relate(&self, old: &str, new: &str) -> Result<Relation, Vec<schema::SchemaProblem>> {
+        let read = |document: &Arc<Value>, pointer: &str| {
+            Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default())
+        };
+        let question =
+            Question { open_objects: OpenObjects::DeclaredWriters, ..Question::default() };
+        Ok(relate(&read(&self.old, old)?, &read(&self.new, new)?, &question))
     }
 
     /// The engine's answer about the two places of an edit.
     pub fn local(&self, edit: &Edit) -> Local {
-        let _ = concerns_sets(edit);
-        Local::not_asked()
+        let (Some(old), Some(new)) = (&edit.at.0, &edit.at.1) else { return Local::not_asked() };
+        match self.relate(old, new) {
+            Ok(relation) => Local::of(&relation),
+            Err(problems) => Local::unreadable(&first(&problems)),
+        }
     }
 
-    /// What the whole relation shows and no change explains.
-    pub fn unexplained(&self, _changes: &[Change], _context: &Context<'_>) -> Vec<Change> {
-        Vec::new()
+    /// Gives the findings their witnesses, and reports what the whole relation shows and no
+    /// finding explains.
+    pub fn explain(&self, changes: &mut [Change], context: &Context<'_>) -> Vec<Change> {
+        if self.same_values {
+            return Vec::new();
+        }
+        let settled = changes.iter().any(|change| change.axes.compat >= Compat::Undecided);
+        let relation = match self.relate("", "") {
+            Ok(relation) => relation,
+            Err(problems) if settled => {
+                let _ = problems;
+                return Vec::new();
+            }
+            Err(problems) => return vec![comparison::unreadable(&first(&problems), context)],
+        };
+        let (answer, side) = match self.direction {
+            Direction::Input => (&relation.lost, Side::Old),
+            Direction::Output => (&relation.gained, Side::New),
+        };
+        match answer {
+            Answer::Nothing => Vec::new(),
+            Answer::Unknown(_) if settled => Vec::new(),
+            Answer::Unknown(why) => vec![comparison::undecided(why, context)],
+            Answer::Some(witnesses) => {
+                let witnesses: Vec<Witness> =
+                    witnesses.iter().map(|witness| reported(witness, side)).collect();
+                attach(changes, &witnesses);
+                let explained = changes.iter().any(|change| {
+                    change.axes.compat > Compat::Compatible || change.witness.is_some()
+                });
+                match witnesses.first() {
+                    Some(first) if !explained => {
+                        vec![comparison::unexplained(first, self.direction, context)]
+                    }
+                    _ => Vec::new(),
+                }
+            }
+        }
     }
+}
+
+fn first(problems: &[schema::SchemaProblem]) -> String {
+    problems.first().map_or_else(|| "it cannot be read".to_string(), ToString::to_string)
+}
+
+/// Gives each finding without a value the first witness that stops at its field.
+fn attach(changes: &mut [Change], witnesses: &[Witness]) {
+    for change in changes.iter_mut() {
+        if change.witness.is_some() || change.axes.compat < Compat::Adaptable {
+            continue;
+        }
+        let Some(field) = &change.field else { continue };
+        let path: Vec<&str> = field.split('.').collect();
+        let Some((name, parents)) = path.split_last() else { continue };
+        let name = name.trim_end_matches("[]");
+        change.witness = witnesses.iter().find(|witness| stops_at(witness, parents, name)).cloned();
+    }
+}
+
+/// True where the witness is rejected at the field: the field itself, or its absence or presence
+/// in the object around it.
+fn stops_at(witness: &Witness, parents: &[&str], name: &str) -> bool {
+    let steps: Vec<&str> = witness
+        .instance_pointer
+        .split('/')
+        .skip(1)
+        .filter(|s| s.parse::<usize>().is_err())
+        .collect();
+    let parents: Vec<&str> = parents.iter().map(|part| part.trim_end_matches("[]")).collect();
+    let inside = steps.len() == parents.len() + 1
+        && steps[..parents.len()] == parents[..]
+        && steps.last() == Some(&name);
+    let around = steps == parents
+        && matches!(
+            witness.keyword.as_str(),
+            "required" | "additionalProperties" | "unevaluatedProperties" | "propertyNames"
+        )
+        && witness
+            .value
+            .pointer(&witness.instance_pointer)
+            .is_some_and(|object| (witness.keyword == "required") != object.get(name).is_some());
+    inside || around
 }

@@ -20,6 +20,7 @@ pub mod prose;
 pub mod relation;
 pub mod rename;
 pub mod rules;
+pub mod schemas;
 pub mod text;
 pub mod tools;
 pub mod verdict;

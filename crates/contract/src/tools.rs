@@ -26,6 +26,9 @@ pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
         old.tools.iter().filter(|tool| !new_by_name.contains_key(tool.name.as_str())).collect();
     let come: Vec<&Tool> =
         new.tools.iter().filter(|tool| !old_by_name.contains_key(tool.name.as_str())).collect();
+    if new.tools.is_empty() && !old.tools.is_empty() {
+        return emptied(old, options);
+    }
     let heirs = heirs::find(&gone, &come, new, &options.renames);
 
     let mut entries = Vec::new();
@@ -51,6 +54,23 @@ pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
     let counts = Counts { old: old.tools.len(), new: new.tools.len(), unchanged };
     let verdict = entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe);
     Diff { kind: Kind::Tools, verdict, entries, counts }
+}
+
+/// A list that goes from many to none is a fault of the server or of its reader until proven
+/// otherwise, never "all tools removed".
+fn emptied(old: &ToolList, options: &Options) -> Diff {
+    let subject = Subject::Whole("tools".to_string());
+    let context = Context {
+        subject: &subject,
+        lexicon: &options.lexicon,
+        old_text: "",
+        new_text: "",
+        prefix: "",
+    };
+    let change = tool::emptied(&context, old.tools.len());
+    let counts = Counts { old: old.tools.len(), new: 0, unchanged: 0 };
+    let entry = join(subject, None, None, vec![change]);
+    Diff { kind: Kind::Tools, verdict: entry.verdict, entries: vec![entry], counts }
 }
 
 /// Everything a tool says in prose: its own text and that of its arguments.
@@ -155,7 +175,8 @@ fn schemas(
             Direction::Output => output::judge(edit, &local, &context),
         });
     }
-    changes.extend(engine.unexplained(&changes, &context));
+    let unexplained = engine.explain(&mut changes, &context);
+    changes.extend(unexplained);
     if changes.is_empty() {
         changes.push(tool::schema_restated(&prefix, &context));
     }

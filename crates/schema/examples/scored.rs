@@ -1,7 +1,12 @@
 //! The scored run: the hard pairs, and every changed schema of the real histories where they are at hand.
 //!
 //! `cargo run --release -p steadfast-schema --example scored [FOLDER]`
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a measuring tool for people")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a measuring tool for people"
+)]
 
 #[path = "../tests/it/generate.rs"]
 mod generate;
@@ -16,7 +21,8 @@ use std::time::{Duration, Instant};
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     hard(&root);
-    let folder = std::env::args().nth(1).map_or_else(|| root.join("../shared/corpus/mcp"), PathBuf::from);
+    let folder =
+        std::env::args().nth(1).map_or_else(|| root.join("../shared/corpus/mcp"), PathBuf::from);
     if folder.is_dir() {
         histories(&folder);
     } else {
@@ -47,13 +53,17 @@ fn hard(root: &Path) {
         }
         total += usize::from(pair.get("witness").is_some());
     }
-    println!("hard pairs          right {right}  unknown {unknown}  wrong {wrong}  minimal witnesses {shown}/{total}  {}", spread(&mut times));
+    println!(
+        "hard pairs          right {right}  unknown {unknown}  wrong {wrong}  minimal witnesses {shown}/{total}  {}",
+        spread(&mut times)
+    );
 }
 
 /// (where, old, new) of every changed schema of neighbouring snapshots.
 fn pairs(folder: &Path) -> Vec<(String, Value, Value)> {
     let mut out = Vec::new();
-    let mut servers: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut servers: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     servers.sort();
     for server in servers {
         let mut files: Vec<PathBuf> = std::fs::read_dir(&server)
@@ -65,15 +75,27 @@ fn pairs(folder: &Path) -> Vec<(String, Value, Value)> {
         files.sort();
         let mut before: BTreeMap<String, Value> = BTreeMap::new();
         for (number, file) in files.iter().enumerate() {
-            let list: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            let list: Value =
+                serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
             let tools = list.get("tools").unwrap_or(&list).as_array().unwrap().clone();
-            let now: BTreeMap<String, Value> = tools.into_iter().map(|tool| (tool["name"].as_str().unwrap().to_string(), tool)).collect();
+            let now: BTreeMap<String, Value> = tools
+                .into_iter()
+                .map(|tool| (tool["name"].as_str().unwrap().to_string(), tool))
+                .collect();
             for (name, tool) in now.iter().filter(|_| number > 0) {
                 for side in ["inputSchema", "outputSchema"] {
-                    if let (Some(old), Some(new)) = (before.get(name).and_then(|old| old.get(side)), tool.get(side))
+                    if let (Some(old), Some(new)) =
+                        (before.get(name).and_then(|old| old.get(side)), tool.get(side))
                         && old != new
                     {
-                        out.push((format!("{} {name} {side}", file.strip_prefix(folder).unwrap().display()), old.clone(), new.clone()));
+                        out.push((
+                            format!(
+                                "{} {name} {side}",
+                                file.strip_prefix(folder).unwrap().display()
+                            ),
+                            old.clone(),
+                            new.clone(),
+                        ));
                     }
                 }
             }
@@ -95,7 +117,10 @@ fn histories(folder: &Path) {
         let mut slowest = (Duration::ZERO, String::new());
         for (number, (place, old, new)) in pairs.iter().enumerate() {
             let start = Instant::now();
-            let read = (Schema::read(old, &ReadOptions::default()), Schema::read(new, &ReadOptions::default()));
+            let read = (
+                Schema::read(old, &ReadOptions::default()),
+                Schema::read(new, &ReadOptions::default()),
+            );
             let (Ok(a), Ok(b)) = read else {
                 unread += 1;
                 println!("  not read: {place}: {:?}", read.0.err().or(read.1.err()));
@@ -108,14 +133,19 @@ fn histories(folder: &Path) {
                 slowest = (took, place.clone());
             }
             let mut open = false;
-            for (from, to, answer, name) in [(old, new, &relation.lost, "lost"), (new, old, &relation.gained, "gained")] {
+            for (from, to, answer, name) in
+                [(old, new, &relation.lost, "lost"), (new, old, &relation.gained, "gained")]
+            {
                 match answer {
                     Answer::Nothing => nothing += 1,
                     Answer::Some(_) => some += 1,
                     Answer::Unknown(why) => {
                         open = true;
                         *reasons.entry(why.reason.clone()).or_default() += 1;
-                        println!("  open: {place} {name}: {} at {} {:?} after {}", why.reason, why.pointer, why.keyword, why.spent);
+                        println!(
+                            "  open: {place} {name}: {} at {} {:?} after {}",
+                            why.reason, why.pointer, why.keyword, why.spent
+                        );
                     }
                 }
                 let (Some(yes), Some(no)) = (Boon::new(from), Boon::new(to)) else { continue };
@@ -160,7 +190,9 @@ fn histories(folder: &Path) {
             100.0 * both as f64 / pairs.len().max(1) as f64,
             answers - nothing - some - 2 * unread,
         );
-        println!("                    refuted {refuted} (of {drawn} values drawn)  witnesses not replayed by boon {not_replayed}");
+        println!(
+            "                    refuted {refuted} (of {drawn} values drawn)  witnesses not replayed by boon {not_replayed}"
+        );
         println!("                    read and both directions: {}", spread(&mut times));
         println!("                    slowest {:?}: {}", slowest.0, slowest.1);
         for (reason, count) in reasons {
@@ -171,7 +203,12 @@ fn histories(folder: &Path) {
 
 fn spread(times: &mut [Duration]) -> String {
     times.sort();
-    let at = |share: f64| times.get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1))).copied().unwrap_or_default();
+    let at = |share: f64| {
+        times
+            .get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1)))
+            .copied()
+            .unwrap_or_default()
+    };
     format!(
         "median {:.3} ms  p99 {:.2} ms  max {:.2} ms  sum {:.2} s",
         at(0.5).as_secs_f64() * 1e3,

@@ -44,12 +44,16 @@ impl Search<'_> {
             Part::Items(items) => items.prefix.len(),
             _ => 0,
         });
-        let writers = facts.writers.iter().flat_map(|&writer| self.writers.get(writer).nodes.clone()).flat_map(|id| {
-            world.node(id).parts.iter().map(|part| match part {
-                Part::Items(items) => items.prefix.len(),
-                _ => 0,
-            })
-        });
+        let writers = facts
+            .writers
+            .iter()
+            .flat_map(|&writer| self.writers.get(writer).nodes.clone())
+            .flat_map(|id| {
+                world.node(id).parts.iter().map(|part| match part {
+                    Part::Items(items) => items.prefix.len(),
+                    _ => 0,
+                })
+            });
         rules
             .chain(writers)
             .chain(facts.from.iter().map(|&(from, _)| from))
@@ -80,9 +84,14 @@ impl Search<'_> {
             return Outcome::Empty;
         }
         if facts.min > limits::WITNESS_ITEMS {
-            return self.array_gave_up(branch, &format!("an array of {} items is too large to be written out", facts.min));
+            return self.array_gave_up(
+                branch,
+                &format!("an array of {} items is too large to be written out", facts.min),
+            );
         }
-        let asked = facts.some.len() as u64 + facts.contains.iter().map(|&(_, min, _)| min).sum::<u64>() + if facts.twins { 2 } else { 0 };
+        let asked = facts.some.len() as u64
+            + facts.contains.iter().map(|&(_, min, _)| min).sum::<u64>()
+            + if facts.twins { 2 } else { 0 };
         let longest = if asked == 0 { facts.min } else { facts.min.max(alike as u64 + asked) };
         let longest = longest.min(max.unwrap_or(u64::MAX));
         if longest > limits::WITNESS_ITEMS {
@@ -110,7 +119,14 @@ impl Search<'_> {
     }
 
     /// Places the demands "some item from here on" from number `at` on.
-    fn place_items(&mut self, branch: &Branch, facts: &ArrayFacts, slots: Vec<Vec<Lit>>, alike: usize, at: usize) -> Outcome {
+    fn place_items(
+        &mut self,
+        branch: &Branch,
+        facts: &ArrayFacts,
+        slots: Vec<Vec<Lit>>,
+        alike: usize,
+        at: usize,
+    ) -> Outcome {
         let Some(&(from, lit)) = facts.some.get(at) else {
             let counts = vec![0u64; facts.contains.len()];
             return self.count_items(branch, facts, slots, 0, counts);
@@ -144,7 +160,14 @@ impl Search<'_> {
     }
 
     /// Decides position by position which `contains` conditions the item meets.
-    fn count_items(&mut self, branch: &Branch, facts: &ArrayFacts, slots: Vec<Vec<Lit>>, at: usize, counts: Vec<u64>) -> Outcome {
+    fn count_items(
+        &mut self,
+        branch: &Branch,
+        facts: &ArrayFacts,
+        slots: Vec<Vec<Lit>>,
+        at: usize,
+        counts: Vec<u64>,
+    ) -> Outcome {
         let left = (slots.len() - at) as u64;
         for (&(_, min, max), &count) in facts.contains.iter().zip(&counts) {
             if count + left < min || max.is_some_and(|max| count > max) {
@@ -292,7 +315,12 @@ impl Search<'_> {
 }
 
 /// Finds a candidate for a position, moving others where that helps (augmenting paths).
-fn serve(at: usize, candidates: &[Vec<Arc<Value>>], owner: &mut Vec<(String, usize)>, tried: &mut Vec<String>) -> bool {
+fn serve(
+    at: usize,
+    candidates: &[Vec<Arc<Value>>],
+    owner: &mut Vec<(String, usize)>,
+    tried: &mut Vec<String>,
+) -> bool {
     for value in &candidates[at] {
         let key = crate::value::key(value);
         if tried.contains(&key) {
@@ -307,7 +335,10 @@ fn serve(at: usize, candidates: &[Vec<Arc<Value>>], owner: &mut Vec<(String, usi
             Some(found) => {
                 let other = owner[found].1;
                 if serve(other, candidates, owner, tried) {
-                    let found = owner.iter().position(|(own, _)| *own == key).expect("values are only handed on");
+                    let found = owner
+                        .iter()
+                        .position(|(own, _)| *own == key)
+                        .expect("values are only handed on");
                     owner[found].1 = at;
                     return true;
                 }

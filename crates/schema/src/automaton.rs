@@ -19,7 +19,10 @@ enum Condition {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Char { set: u32, to: Position },
+    Char {
+        set: u32,
+        to: Position,
+    },
     Fork(Vec<Position>),
     If(Condition, Position),
     /// Accepts whatever follows.
@@ -69,7 +72,8 @@ impl Automaton {
             build.steps[fork as usize] = Step::Fork(vec![body, skip]);
             fork
         };
-        let sees_words = build.steps.iter().any(|step| matches!(step, Step::If(Condition::Boundary(_), _)));
+        let sees_words =
+            build.steps.iter().any(|step| matches!(step, Step::If(Condition::Boundary(_), _)));
         let mut tellers = build.sets.clone();
         if sees_words {
             tellers.push(CharSet::word());
@@ -81,8 +85,20 @@ impl Automaton {
                 member[set as usize][class] = true;
             }
         }
-        let word_class = if sees_words { member.pop().expect("the word set was added last") } else { vec![false; classes.len()] };
-        Ok(Automaton { steps: build.steps, start, sets: build.sets, cuts, member, word_class, sees_words })
+        let word_class = if sees_words {
+            member.pop().expect("the word set was added last")
+        } else {
+            vec![false; classes.len()]
+        };
+        Ok(Automaton {
+            steps: build.steps,
+            start,
+            sets: build.sets,
+            cuts,
+            member,
+            word_class,
+            sees_words,
+        })
     }
 
     /// First code point of each stretch of equally treated characters.
@@ -144,7 +160,9 @@ impl Automaton {
                     let holds = match condition {
                         Condition::Start => !state.begun,
                         Condition::End => next.is_none(),
-                        Condition::Boundary(wanted) => (state.after_word != next.unwrap_or(false)) == *wanted,
+                        Condition::Boundary(wanted) => {
+                            (state.after_word != next.unwrap_or(false)) == *wanted
+                        }
                     };
                     if holds {
                         open.push(*to);
@@ -203,11 +221,8 @@ pub(crate) fn partition(sets: &[CharSet]) -> (Vec<(u32, u16)>, Vec<Vec<u32>>) {
     let mut known: std::collections::BTreeMap<Vec<u32>, u16> = std::collections::BTreeMap::new();
     let mut cuts = Vec::with_capacity(starts.len());
     for start in starts {
-        let signature: Vec<u32> = (0u32..)
-            .zip(sets)
-            .filter(|(_, set)| set.contains(start))
-            .map(|(at, _)| at)
-            .collect();
+        let signature: Vec<u32> =
+            (0u32..).zip(sets).filter(|(_, set)| set.contains(start)).map(|(at, _)| at).collect();
         let class = *known.entry(signature.clone()).or_insert_with(|| {
             classes.push(signature);
             u16::try_from(classes.len() - 1).unwrap_or(u16::MAX)
@@ -227,7 +242,10 @@ struct Build {
 impl Build {
     fn push(&mut self, step: Step) -> Result<Position, String> {
         if self.steps.len() >= limits::PATTERN_POSITIONS {
-            return Err(format!("the regular expression needs more than {} positions", limits::PATTERN_POSITIONS));
+            return Err(format!(
+                "the regular expression needs more than {} positions",
+                limits::PATTERN_POSITIONS
+            ));
         }
         self.steps.push(step);
         Ok(Position::try_from(self.steps.len() - 1).expect("the number of positions is bounded"))
@@ -248,7 +266,10 @@ impl Build {
             return Err("the repetitions of the regular expression multiply too far".into());
         }
         if self.sets.len() > limits::PATTERN_SETS {
-            return Err(format!("the regular expression tells apart more than {} sets of characters", limits::PATTERN_SETS));
+            return Err(format!(
+                "the regular expression tells apart more than {} sets of characters",
+                limits::PATTERN_SETS
+            ));
         }
         match tree {
             Tree::Chars(set) => {
@@ -263,7 +284,8 @@ impl Build {
                 Ok(to)
             }
             Tree::Either(items) => {
-                let branches = items.iter().map(|item| self.tree(item, to)).collect::<Result<Vec<_>, _>>()?;
+                let branches =
+                    items.iter().map(|item| self.tree(item, to)).collect::<Result<Vec<_>, _>>()?;
                 self.push(Step::Fork(branches))
             }
             Tree::Start => self.push(Step::If(Condition::Start, to)),
@@ -291,7 +313,9 @@ impl Build {
                 }
                 Ok(to)
             }
-            Tree::Ahead { .. } => Err("look-ahead is only reasoned about right after a leading ^".into()),
+            Tree::Ahead { .. } => {
+                Err("look-ahead is only reasoned about right after a leading ^".into())
+            }
         }
     }
 }
@@ -335,8 +359,15 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_pattern_is_said() {
         for (pattern, word) in [
-            ("(", "closed"), (")", "closes no group"), ("[a", "closed"), ("*", "repeats nothing"),
-            ("a{2,1}", "below"), ("[z-a]", "below"), ("\\", "backslash"), ("a**", "repeated"), ("\\x1", "hexadecimal"),
+            ("(", "closed"),
+            (")", "closes no group"),
+            ("[a", "closed"),
+            ("*", "repeats nothing"),
+            ("a{2,1}", "below"),
+            ("[z-a]", "below"),
+            ("\\", "backslash"),
+            ("a**", "repeated"),
+            ("\\x1", "hexadecimal"),
         ] {
             let why = Pattern::read(pattern).expect_err(pattern);
             assert!(why.contains(word), "{pattern}: {why}");

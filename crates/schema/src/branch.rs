@@ -28,7 +28,11 @@ pub(crate) enum Fact {
     ItemAt(usize, Lit),
     /// Some item at or after an index.
     SomeItem(usize, Lit),
-    Contains { node: Id, min: u64, max: Option<u64> },
+    Contains {
+        node: Id,
+        min: u64,
+        max: Option<u64>,
+    },
     /// Items at or after an index.
     ItemsFrom(usize, Id),
     MinMembers(u64),
@@ -127,7 +131,9 @@ impl Branch {
                 Kind::Array => Theory::Array(ArrayFacts::default()),
                 Kind::Object => Theory::Object(ObjectFacts::default()),
                 // Null and booleans are tried value by value and never come here.
-                Kind::String | Kind::Null | Kind::Boolean => Theory::String(string::Facts::default()),
+                Kind::String | Kind::Null | Kind::Boolean => {
+                    Theory::String(string::Facts::default())
+                }
             },
             choice: None,
             opaque: None,

@@ -10,7 +10,8 @@ pub(crate) fn find_cycle(edges: &[Vec<NodeId>]) -> Option<NodeId> {
     let mut waiting: Vec<usize> = edges.iter().map(Vec::len).collect();
     let order = settle(edges, &mut waiting);
     (order.len() < edges.len()).then(|| {
-        let mut at = waiting.iter().position(|&n| n > 0).expect("an unsettled node waits for another");
+        let mut at =
+            waiting.iter().position(|&n| n > 0).expect("an unsettled node waits for another");
         // Walk along unsettled edges; after as many steps as nodes the walk stands on a cycle.
         for _ in 0..edges.len() {
             at = edges[at]
@@ -50,7 +51,12 @@ pub(crate) fn assign(arena: &mut Arena) {
     let mut edges: Vec<Vec<NodeId>> = arena
         .nodes
         .iter()
-        .map(|node| node.parts.iter().flat_map(|part| part.in_place().into_iter().chain(part.inner())).collect())
+        .map(|node| {
+            node.parts
+                .iter()
+                .flat_map(|part| part.in_place().into_iter().chain(part.inner()))
+                .collect()
+        })
         .collect();
     for (at, node) in arena.nodes.iter().enumerate() {
         if node.parts.iter().any(|part| matches!(part, Part::Opaque { .. })) {
@@ -106,10 +112,15 @@ fn class_of(arena: &Arena, node: &Node, always: Option<u128>) -> (u128, bool) {
     let vacuous = |part: &&Part| {
         let Some(always) = always else { return false };
         match part {
-            Part::Members(members) => {
-                members.named.values().chain(members.patterns.iter().map(|(_, id)| id)).chain(&members.rest).all(|&id| class(id) == always)
+            Part::Members(members) => members
+                .named
+                .values()
+                .chain(members.patterns.iter().map(|(_, id)| id))
+                .chain(&members.rest)
+                .all(|&id| class(id) == always),
+            Part::Items(items) => {
+                items.prefix.iter().chain(&items.rest).all(|&id| class(id) == always)
             }
-            Part::Items(items) => items.prefix.iter().chain(&items.rest).all(|&id| class(id) == always),
             Part::Names(id) => class(*id) == always,
             Part::If { then: None, other: None, .. } => true,
             _ => false,
@@ -119,11 +130,14 @@ fn class_of(arena: &Arena, node: &Node, always: Option<u128>) -> (u128, bool) {
     if let [part] = parts.as_slice() {
         match part {
             Part::Ref { node, .. } => return (class(*node), true),
-            Part::All(nodes) | Part::Any(nodes) | Part::One(nodes) if nodes.len() == 1 => return (class(nodes[0]), true),
+            Part::All(nodes) | Part::Any(nodes) | Part::One(nodes) if nodes.len() == 1 => {
+                return (class(nodes[0]), true);
+            }
             _ => {}
         }
     }
-    let mut all: Vec<u128> = parts.iter().map(|part| class_of_part(arena, part, always, &class, &sorted)).collect();
+    let mut all: Vec<u128> =
+        parts.iter().map(|part| class_of_part(arena, part, always, &class, &sorted)).collect();
     all.sort_unstable();
     all.dedup();
     let mut hash = Both::new();
@@ -151,7 +165,12 @@ fn class_of_part(
         }
         Part::AtLeast { at, open } | Part::AtMost { at, open } => hash.add((at.to_string(), open)),
         Part::MultipleOf(step) => hash.add(step.to_string()),
-        Part::MinLength(n) | Part::MaxLength(n) | Part::MinItems(n) | Part::MaxItems(n) | Part::MinMembers(n) | Part::MaxMembers(n) => hash.add(n),
+        Part::MinLength(n)
+        | Part::MaxLength(n)
+        | Part::MinItems(n)
+        | Part::MaxItems(n)
+        | Part::MinMembers(n)
+        | Part::MaxMembers(n) => hash.add(n),
         Part::Pattern(id) => hash.add(arena.patterns[*id as usize].text()),
         Part::Items(items) => {
             hash.add(items.prefix.iter().map(|&id| class(id)).collect::<Vec<_>>());
@@ -174,17 +193,26 @@ fn class_of_part(
             // Where the rest is free, a named member that accepts everything is free as well,
             // unless a pattern would then apply to it, which it does in either case.
             let free = always.is_some() && rest == always;
-            let mut named: Vec<(&String, u128)> = named.iter().map(|(name, &id)| (name, class(id))).collect();
+            let mut named: Vec<(&String, u128)> =
+                named.iter().map(|(name, &id)| (name, class(id))).collect();
             named.retain(|&(_, class)| !free || Some(class) != always);
             named.sort();
-            let mut patterns: Vec<(&str, u128)> = patterns.iter().map(|&(pattern, id)| (arena.patterns[pattern as usize].text(), class(id))).collect();
+            let mut patterns: Vec<(&str, u128)> = patterns
+                .iter()
+                .map(|&(pattern, id)| (arena.patterns[pattern as usize].text(), class(id)))
+                .collect();
             patterns.retain(|&(_, class)| !free || Some(class) != always);
             patterns.sort_unstable();
             hash.add((named, patterns, rest));
         }
-        Part::Names(id) | Part::Not(id) | Part::UnevaluatedMembers(id) | Part::UnevaluatedItems(id) => hash.add(class(*id)),
+        Part::Names(id)
+        | Part::Not(id)
+        | Part::UnevaluatedMembers(id)
+        | Part::UnevaluatedItems(id) => hash.add(class(*id)),
         Part::All(ids) | Part::Any(ids) | Part::One(ids) => hash.add(sorted(ids)),
-        Part::If { test, then, other } => hash.add((class(*test), then.map(class), other.map(class))),
+        Part::If { test, then, other } => {
+            hash.add((class(*test), then.map(class), other.map(class)))
+        }
         Part::When { name, node } => hash.add((name, class(*node))),
         Part::Ref { node, .. } => hash.add(class(*node)),
         Part::Opaque { keyword, why } => hash.add((keyword, why)),

@@ -39,7 +39,10 @@ pub fn evaluate(schema: &Schema, value: &Value) -> Result<(), Rejection> {
         message,
     };
     if value::deeper_than(value, limits::VALUE_DEPTH) {
-        return Err(undecided(format!("the value nests deeper than {} levels", limits::VALUE_DEPTH)));
+        return Err(undecided(format!(
+            "the value nests deeper than {} levels",
+            limits::VALUE_DEPTH
+        )));
     }
     let validator = schema.validator().map_err(undecided)?;
     let Err(error) = validator.validate(value) else {
@@ -67,13 +70,20 @@ pub fn evaluate(schema: &Schema, value: &Value) -> Result<(), Rejection> {
 struct NeverFetch;
 
 impl Retrieve for NeverFetch {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+    fn retrieve(
+        &self,
+        uri: &Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         Err(format!("{uri} is not in memory, and nothing is fetched").into())
     }
 }
 
 /// Builds the validator of the schema at `place`.
-pub(crate) fn build(documents: &Documents, place: &Place, draft: Draft) -> Result<Validator, String> {
+pub(crate) fn build(
+    documents: &Documents,
+    place: &Place,
+    draft: Draft,
+) -> Result<Validator, String> {
     let whole = place.pointer.is_empty() && documents.is_single() && draft != Draft::OpenApi30;
     let mut options = jsonschema::options()
         .with_draft(match draft {
@@ -115,7 +125,8 @@ impl<'a> Gather<'a> {
         let root = self.name(place.clone());
         let mut definitions = Map::new();
         while let Some((place, name)) = self.open.pop() {
-            let schema = self.documents.at(&place).map_or(Value::Bool(true), |raw| self.copy(raw, &place));
+            let schema =
+                self.documents.at(&place).map_or(Value::Bool(true), |raw| self.copy(raw, &place));
             definitions.insert(name, schema);
         }
         json!({ "$ref": format!("#/definitions/{root}"), "definitions": definitions })
@@ -152,7 +163,8 @@ impl<'a> Gather<'a> {
                         }
                     }
                 }
-                "$schema" | "$id" | "$anchor" | "$dynamicAnchor" | "$defs" | "definitions" | "example" | "examples" | "default" => {}
+                "$schema" | "$id" | "$anchor" | "$dynamicAnchor" | "$defs" | "definitions"
+                | "example" | "examples" | "default" => {}
                 _ => {
                     let copied = self.member(name, member, place);
                     match (out.get_mut(name), copied) {
@@ -210,7 +222,10 @@ fn modernise(members: &mut Map<String, Value>) {
             members.insert(exclusive.into(), limit);
         }
     }
-    for unknown in ["patternProperties", "propertyNames", "contains", "if", "then", "else", "const", "dependencies"] {
+    for unknown in [
+        "patternProperties", "propertyNames", "contains", "if", "then", "else", "const",
+        "dependencies",
+    ] {
         members.shift_remove(unknown);
     }
 }

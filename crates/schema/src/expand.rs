@@ -32,7 +32,11 @@ impl Search<'_> {
                 }
             }
             if self.simplify(branch, false) {
-                if branch.todo.iter().any(|fact| matches!(fact, Fact::Lit(Lit::Yes(id)) if self.world.is_false(*id))) {
+                if branch
+                    .todo
+                    .iter()
+                    .any(|fact| matches!(fact, Fact::Lit(Lit::Yes(id)) if self.world.is_false(*id)))
+                {
                     return false;
                 }
                 continue;
@@ -172,7 +176,10 @@ impl Search<'_> {
         }
         if !self.steps.take(1) {
             // The caller's next step notices; until then the branch only knows less.
-            return branch.add(Fact::Opaque(Arc::new(GaveUp { reason: "the budget of steps is spent".into(), at: None })));
+            return branch.add(Fact::Opaque(Arc::new(GaveUp {
+                reason: "the budget of steps is spent".into(),
+                at: None,
+            })));
         }
         match lit {
             Lit::Yes(id) => !branch.done.contains(&Lit::No(id)) && self.accepted(branch, id),
@@ -228,14 +235,20 @@ impl Search<'_> {
                 true
             }
             Value::Object(members) => {
-                let names: Arc<Seen> = Arc::new(Seen { names: members.keys().cloned().collect(), ..Seen::default() });
+                let names: Arc<Seen> =
+                    Arc::new(Seen { names: members.keys().cloned().collect(), ..Seen::default() });
                 let mut clause: Vec<Vec<Fact>> = Vec::new();
                 for (name, member) in members {
                     let name: Arc<str> = name.as_str().into();
                     clause.push(vec![Fact::Absent(name.clone())]);
                     clause.push(vec![Fact::Present(name, Some(self.not_value(member)))]);
                 }
-                clause.push(vec![Fact::SomeMember(SomeMember { outside: Some(names), matching: None, name: None, child: None })]);
+                clause.push(vec![Fact::SomeMember(SomeMember {
+                    outside: Some(names),
+                    matching: None,
+                    name: None,
+                    child: None,
+                })]);
                 branch.clauses.push(Arc::new(clause));
                 true
             }
@@ -273,10 +286,11 @@ impl Search<'_> {
                 if !values.iter().any(|value| Kind::of(value) == branch.kind) {
                     return false;
                 }
-                let shorter = branch.choice.is_none_or(|(own, part)| match &world.node(own).parts[part] {
-                    Part::Choice { values: own, .. } => values.len() < own.len(),
-                    _ => false,
-                });
+                let shorter =
+                    branch.choice.is_none_or(|(own, part)| match &world.node(own).parts[part] {
+                        Part::Choice { values: own, .. } => values.len() < own.len(),
+                        _ => false,
+                    });
                 if shorter {
                     branch.choice = Some((id, at));
                 }
@@ -290,7 +304,13 @@ impl Search<'_> {
             Part::One(nodes) => {
                 let alternative = |chosen: usize| {
                     let mut facts = vec![yes(nodes[chosen])];
-                    facts.extend(nodes.iter().enumerate().filter(|&(other, _)| other != chosen).map(|(_, &node)| no(node)));
+                    facts.extend(
+                        nodes
+                            .iter()
+                            .enumerate()
+                            .filter(|&(other, _)| other != chosen)
+                            .map(|(_, &node)| no(node)),
+                    );
                     facts
                 };
                 branch.clauses.push(Arc::new((0..nodes.len()).map(alternative).collect()));
@@ -305,7 +325,10 @@ impl Search<'_> {
                 }
             }
             Part::Opaque { keyword, why } => {
-                return branch.add(Fact::Opaque(Arc::new(GaveUp { reason: why.clone(), at: Some((id, keyword)) })));
+                return branch.add(Fact::Opaque(Arc::new(GaveUp {
+                    reason: why.clone(),
+                    at: Some((id, keyword)),
+                })));
             }
             _ => match &mut branch.theory {
                 Theory::Number(facts) => {
@@ -321,7 +344,9 @@ impl Search<'_> {
                     match part {
                         Part::MinLength(length) => facts.at_least(*length),
                         Part::MaxLength(length) => facts.at_most(*length),
-                        Part::Pattern(pattern) => facts.matches(world.pattern(id, *pattern).clone(), true),
+                        Part::Pattern(pattern) => {
+                            facts.matches(world.pattern(id, *pattern).clone(), true)
+                        }
                         _ => return true,
                     }
                     return !facts.is_dead();
@@ -357,7 +382,9 @@ impl Search<'_> {
                     Part::MinMembers(least) => return branch.add(Fact::MinMembers(*least)),
                     Part::MaxMembers(most) => return branch.add(Fact::MaxMembers(*most)),
                     Part::Required(names) => {
-                        return names.iter().all(|name| branch.add(Fact::Present(name.as_str().into(), None)));
+                        return names
+                            .iter()
+                            .all(|name| branch.add(Fact::Present(name.as_str().into(), None)));
                     }
                     Part::Requires(_) => facts.requires.push((id, at)),
                     Part::Members(_) => facts.rules.push((id, at)),
@@ -406,7 +433,14 @@ impl Search<'_> {
         !self.shown.is_empty() && self.shown.contains(&(id, below()))
     }
 
-    fn rejected_part(&mut self, kind: Kind, id: Id, at: usize, part: &Part, clause: &mut Vec<Vec<Fact>>) -> bool {
+    fn rejected_part(
+        &mut self,
+        kind: Kind,
+        id: Id,
+        at: usize,
+        part: &Part,
+        clause: &mut Vec<Vec<Fact>>,
+    ) -> bool {
         let world = self.world;
         let yes = |node: NodeId| Fact::Lit(Lit::Yes(world.beside(id, node)));
         let no = |node: NodeId| Fact::Lit(Lit::No(world.beside(id, node)));
@@ -459,19 +493,28 @@ impl Search<'_> {
                 clause.extend(other.map(|other| vec![no(*test), no(other)]));
             }
             Part::Opaque { keyword, why } => {
-                clause.push(vec![Fact::Opaque(Arc::new(GaveUp { reason: why.clone(), at: Some((id, keyword)) }))]);
+                clause.push(vec![Fact::Opaque(Arc::new(GaveUp {
+                    reason: why.clone(),
+                    at: Some((id, keyword)),
+                }))]);
             }
             _ => match kind {
                 Kind::Number => match part {
-                    Part::AtLeast { at, open } => clause.push(vec![Fact::AtMost(at.clone(), !open)]),
-                    Part::AtMost { at, open } => clause.push(vec![Fact::AtLeast(at.clone(), !open)]),
+                    Part::AtLeast { at, open } => {
+                        clause.push(vec![Fact::AtMost(at.clone(), !open)])
+                    }
+                    Part::AtMost { at, open } => {
+                        clause.push(vec![Fact::AtLeast(at.clone(), !open)])
+                    }
                     Part::MultipleOf(step) => clause.push(vec![Fact::NotMultiple(step.clone())]),
                     _ => {}
                 },
                 Kind::String => match part {
                     Part::MinLength(least) => clause.push(vec![Fact::MaxLength(least - 1)]),
                     Part::MaxLength(most) => clause.push(vec![Fact::MinLength(most + 1)]),
-                    Part::Pattern(pattern) => clause.push(vec![Fact::Match(world.pattern(id, *pattern).clone(), false)]),
+                    Part::Pattern(pattern) => {
+                        clause.push(vec![Fact::Match(world.pattern(id, *pattern).clone(), false)])
+                    }
                     _ => {}
                 },
                 Kind::Array => self.rejected_array(id, part, clause),
@@ -491,7 +534,9 @@ impl Search<'_> {
             Part::Unique => clause.push(vec![Fact::Twins]),
             Part::Items(items) => {
                 let tuple = world.node(id).tuple_items;
-                let shown = |search: &Self, at| search.is_shown(id, || crate::judge::items_keyword(items, at, tuple).1);
+                let shown = |search: &Self, at| {
+                    search.is_shown(id, || crate::judge::items_keyword(items, at, tuple).1)
+                };
                 for (at, &node) in items.prefix.iter().enumerate() {
                     if !world.is_true(world.beside(id, node)) && !shown(self, at) {
                         clause.push(vec![Fact::ItemAt(at, no(node))]);
@@ -540,7 +585,10 @@ impl Search<'_> {
             Part::Requires(requires) => {
                 for (name, others) in requires {
                     for other in others {
-                        clause.push(vec![Fact::Present(name.as_str().into(), None), Fact::Absent(other.as_str().into())]);
+                        clause.push(vec![
+                            Fact::Present(name.as_str().into(), None),
+                            Fact::Absent(other.as_str().into()),
+                        ]);
                     }
                 }
             }
@@ -556,7 +604,8 @@ impl Search<'_> {
             Part::Members(members) => {
                 for (name, &node) in &members.named {
                     if !world.is_true(world.beside(id, node))
-                        && !self.is_shown(id, || format!("properties/{}", crate::value::escape(name)))
+                        && !self
+                            .is_shown(id, || format!("properties/{}", crate::value::escape(name)))
                     {
                         clause.push(vec![Fact::Present(name.as_str().into(), Some(no(node)))]);
                     }
@@ -564,7 +613,9 @@ impl Search<'_> {
                 for &(pattern, node) in &members.patterns {
                     let pattern = world.pattern(id, pattern);
                     if !world.is_true(world.beside(id, node))
-                        && !self.is_shown(id, || format!("patternProperties/{}", crate::value::escape(pattern.text())))
+                        && !self.is_shown(id, || {
+                            format!("patternProperties/{}", crate::value::escape(pattern.text()))
+                        })
                     {
                         clause.push(vec![Fact::SomeMember(SomeMember {
                             outside: None,
@@ -578,7 +629,10 @@ impl Search<'_> {
                     && !world.is_true(world.beside(id, rest))
                     && !self.is_shown(id, || "additionalProperties".to_string())
                 {
-                    let seen = self.seen_cache.entry((id, at)).or_insert_with(|| Arc::new(world.seen_by(id, members)));
+                    let seen = self
+                        .seen_cache
+                        .entry((id, at))
+                        .or_insert_with(|| Arc::new(world.seen_by(id, members)));
                     clause.push(vec![Fact::SomeMember(SomeMember {
                         outside: Some(seen.clone()),
                         matching: None,
@@ -612,7 +666,13 @@ impl Search<'_> {
         self.cases_below(id, members, true, 0)
     }
 
-    fn cases_below(&mut self, id: Id, members: bool, outer: bool, depth: usize) -> Result<Vec<Case>, GaveUp> {
+    fn cases_below(
+        &mut self,
+        id: Id,
+        members: bool,
+        outer: bool,
+        depth: usize,
+    ) -> Result<Vec<Case>, GaveUp> {
         let world = self.world;
         let keyword = if members { "unevaluatedProperties" } else { "unevaluatedItems" };
         let give_up = |reason: &str| GaveUp { reason: reason.into(), at: Some((id, keyword)) };
@@ -636,30 +696,49 @@ impl Search<'_> {
                 }
                 Part::Items(group) if !members => options.push(Case {
                     facts: Vec::new(),
-                    seen: Seen { items: group.prefix.len(), all_items: group.rest.is_some(), ..Seen::default() },
+                    seen: Seen {
+                        items: group.prefix.len(),
+                        all_items: group.rest.is_some(),
+                        ..Seen::default()
+                    },
                 }),
                 Part::Contains { .. } if !members => {
-                    return Err(give_up("`contains` beside `unevaluatedItems` is not reasoned about"));
+                    return Err(give_up(
+                        "`contains` beside `unevaluatedItems` is not reasoned about",
+                    ));
                 }
                 Part::UnevaluatedMembers(_) if members && !outer => {
-                    options.push(Case { facts: Vec::new(), seen: Seen { all: true, ..Seen::default() } });
+                    options.push(Case {
+                        facts: Vec::new(),
+                        seen: Seen { all: true, ..Seen::default() },
+                    });
                 }
                 Part::UnevaluatedItems(_) if !members && !outer => {
-                    options.push(Case { facts: Vec::new(), seen: Seen { all_items: true, ..Seen::default() } });
+                    options.push(Case {
+                        facts: Vec::new(),
+                        seen: Seen { all_items: true, ..Seen::default() },
+                    });
                 }
-                Part::Ref { node, .. } => options = self.cases_below(world.beside(id, *node), members, false, depth + 1)?,
+                Part::Ref { node, .. } => {
+                    options =
+                        self.cases_below(world.beside(id, *node), members, false, depth + 1)?
+                }
                 Part::All(nodes) => {
                     options.push(Case::default());
                     for &node in nodes {
-                        let inner = self.cases_below(world.beside(id, node), members, false, depth + 1)?;
-                        options = product(&options, &inner).ok_or_else(|| give_up("too many branches below it can hold"))?;
+                        let inner =
+                            self.cases_below(world.beside(id, node), members, false, depth + 1)?;
+                        options = product(&options, &inner)
+                            .ok_or_else(|| give_up("too many branches below it can hold"))?;
                     }
                 }
                 Part::Any(nodes) | Part::One(nodes) => {
                     options.push(Case::default());
                     for &node in nodes {
-                        let inner = self.cases_below(world.beside(id, node), members, false, depth + 1)?;
-                        if matches!(inner.as_slice(), [only] if only.facts.is_empty() && only.seen.is_blank()) {
+                        let inner =
+                            self.cases_below(world.beside(id, node), members, false, depth + 1)?;
+                        if matches!(inner.as_slice(), [only] if only.facts.is_empty() && only.seen.is_blank())
+                        {
                             continue; // whether it holds makes no difference here
                         }
                         let mut both: Vec<Case> = inner
@@ -670,18 +749,30 @@ impl Search<'_> {
                             })
                             .collect();
                         both.push(Case { facts: vec![lit(node, false)], seen: Seen::default() });
-                        options = product(&options, &both).ok_or_else(|| give_up("too many branches below it can hold"))?;
+                        options = product(&options, &both)
+                            .ok_or_else(|| give_up("too many branches below it can hold"))?;
                     }
                 }
                 Part::If { test, then, other } => {
                     for (sign, branch) in [(true, then), (false, other)] {
                         let mut inner = match branch {
-                            Some(node) => self.cases_below(world.beside(id, *node), members, false, depth + 1)?,
+                            Some(node) => self.cases_below(
+                                world.beside(id, *node),
+                                members,
+                                false,
+                                depth + 1,
+                            )?,
                             None => vec![Case::default()],
                         };
                         if sign {
-                            let tested = self.cases_below(world.beside(id, *test), members, false, depth + 1)?;
-                            inner = product(&inner, &tested).ok_or_else(|| give_up("too many branches below it can hold"))?;
+                            let tested = self.cases_below(
+                                world.beside(id, *test),
+                                members,
+                                false,
+                                depth + 1,
+                            )?;
+                            inner = product(&inner, &tested)
+                                .ok_or_else(|| give_up("too many branches below it can hold"))?;
                         }
                         for mut case in inner {
                             case.facts.push(lit(*test, sign));
@@ -691,8 +782,13 @@ impl Search<'_> {
                 }
                 Part::When { name, node } if members => {
                     let name: Arc<str> = name.as_str().into();
-                    options.push(Case { facts: vec![Fact::Absent(name.clone())], seen: Seen::default() });
-                    for mut case in self.cases_below(world.beside(id, *node), members, false, depth + 1)? {
+                    options.push(Case {
+                        facts: vec![Fact::Absent(name.clone())],
+                        seen: Seen::default(),
+                    });
+                    for mut case in
+                        self.cases_below(world.beside(id, *node), members, false, depth + 1)?
+                    {
                         case.facts.push(Fact::Present(name.clone(), None));
                         options.push(case);
                     }
@@ -702,7 +798,8 @@ impl Search<'_> {
                 }
                 _ => continue,
             }
-            cases = product(&cases, &options).ok_or_else(|| give_up("too many branches below it can hold"))?;
+            cases = product(&cases, &options)
+                .ok_or_else(|| give_up("too many branches below it can hold"))?;
         }
         Ok(cases)
     }

@@ -70,9 +70,18 @@ impl Rejected {
     fn new(node: NodeId, keyword: &'static str, instance: &str) -> Rejected {
         let own = matches!(
             keyword,
-            "required" | "dependentRequired" | "propertyNames" | "minProperties" | "maxProperties"
-                | "unevaluatedProperties" | "unevaluatedItems" | "minItems" | "maxItems" | "uniqueItems"
-                | "contains" | "maxContains"
+            "required"
+                | "dependentRequired"
+                | "propertyNames"
+                | "minProperties"
+                | "maxProperties"
+                | "unevaluatedProperties"
+                | "unevaluatedItems"
+                | "minItems"
+                | "maxItems"
+                | "uniqueItems"
+                | "contains"
+                | "maxContains"
         );
         Rejected {
             instance: instance.to_string(),
@@ -152,7 +161,9 @@ impl<'a> Judge<'a> {
                 Admits::All => Truth::True,
                 Admits::None => Truth::False,
                 Admits::Integers => match value {
-                    Value::Number(n) => number::read(n).map_or(Truth::Unknown, |n| n.is_integer().into()),
+                    Value::Number(n) => {
+                        number::read(n).map_or(Truth::Unknown, |n| n.is_integer().into())
+                    }
                     _ => Truth::False,
                 },
             },
@@ -198,7 +209,8 @@ impl<'a> Judge<'a> {
 
     fn number(part: &Part, n: &serde_json::Number) -> Truth {
         let Some(n) = number::read(n) else {
-            let asks = matches!(part, Part::AtLeast { .. } | Part::AtMost { .. } | Part::MultipleOf(_));
+            let asks =
+                matches!(part, Part::AtLeast { .. } | Part::AtMost { .. } | Part::MultipleOf(_));
             return if asks { Truth::Unknown } else { Truth::True };
         };
         match part {
@@ -255,7 +267,8 @@ impl<'a> Judge<'a> {
                     }
                 }
                 let enough = at_least(yes, open, *min);
-                let not_too_many = max.map_or(Truth::True, |max| at_least(yes, open, max.saturating_add(1)).not());
+                let not_too_many =
+                    max.map_or(Truth::True, |max| at_least(yes, open, max.saturating_add(1)).not());
                 enough.and(not_too_many)
             }
             Part::UnevaluatedItems(inner) => {
@@ -274,7 +287,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn object(&mut self, node: NodeId, part: &Part, members: &serde_json::Map<String, Value>, value: &Value) -> Truth {
+    fn object(
+        &mut self,
+        node: NodeId,
+        part: &Part,
+        members: &serde_json::Map<String, Value>,
+        value: &Value,
+    ) -> Truth {
         let count = members.len() as u64;
         match part {
             Part::MinMembers(least) => (count >= *least).into(),
@@ -283,7 +302,8 @@ impl<'a> Judge<'a> {
             Part::Requires(requires) => requires
                 .iter()
                 .all(|(name, names)| {
-                    !members.contains_key(name) || names.iter().all(|name| members.contains_key(name))
+                    !members.contains_key(name)
+                        || names.iter().all(|name| members.contains_key(name))
                 })
                 .into(),
             Part::When { name, node } => {
@@ -363,7 +383,13 @@ impl<'a> Judge<'a> {
         Some(seen)
     }
 
-    fn add_seen(&mut self, node: NodeId, value: &Value, outer: bool, seen: &mut Seen) -> Option<()> {
+    fn add_seen(
+        &mut self,
+        node: NodeId,
+        value: &Value,
+        outer: bool,
+        seen: &mut Seen,
+    ) -> Option<()> {
         let arena = self.arena;
         for part in &arena.nodes[node as usize].parts {
             if self.left == 0 {
@@ -410,7 +436,9 @@ impl<'a> Judge<'a> {
                     }
                 }
                 Part::Ref { node, .. } => self.add_seen_if(*node, value, seen)?,
-                Part::When { name, node } if value.get(name).is_some() => self.add_seen_if(*node, value, seen)?,
+                Part::When { name, node } if value.get(name).is_some() => {
+                    self.add_seen_if(*node, value, seen)?
+                }
                 Part::If { test, then, other } => {
                     let branch = match self.holds(*test, value) {
                         Truth::True => {
@@ -462,7 +490,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn reject_part(&mut self, node: NodeId, part: &Part, value: &Value, instance: &str, out: &mut Vec<Rejected>) {
+    fn reject_part(
+        &mut self,
+        node: NodeId,
+        part: &Part,
+        value: &Value,
+        instance: &str,
+        out: &mut Vec<Rejected>,
+    ) {
         let arena = self.arena;
         match part {
             Part::All(nodes) => {
@@ -484,7 +519,9 @@ impl<'a> Judge<'a> {
                     self.reject(*inner, value, instance, out);
                 }
             }
-            Part::When { node: inner, .. } | Part::Ref { node: inner, .. } => self.reject(*inner, value, instance, out),
+            Part::When { node: inner, .. } | Part::Ref { node: inner, .. } => {
+                self.reject(*inner, value, instance, out)
+            }
             Part::Contains { node: inner, min, .. } => {
                 let found = value.as_array().map_or(0, |items| self.tally_items(*inner, items));
                 let keyword = if found < *min { "contains" } else { "maxContains" };
@@ -497,14 +534,26 @@ impl<'a> Judge<'a> {
                         && self.holds(inner, item) == Truth::False
                     {
                         let (keyword, below) = items_keyword(rule, at, tuple);
-                        self.reject_inner(node, inner, keyword, below, item, &format!("{instance}/{at}"), out);
+                        self.reject_inner(
+                            node,
+                            inner,
+                            keyword,
+                            below,
+                            item,
+                            &format!("{instance}/{at}"),
+                            out,
+                        );
                     }
                 }
             }
             Part::UnevaluatedItems(inner) => {
                 for (at, item) in value.as_array().into_iter().flatten().enumerate() {
                     if self.holds(*inner, item) == Truth::False {
-                        out.push(Rejected::new(node, "unevaluatedItems", &format!("{instance}/{at}")));
+                        out.push(Rejected::new(
+                            node,
+                            "unevaluatedItems",
+                            &format!("{instance}/{at}"),
+                        ));
                     }
                 }
             }
@@ -513,7 +562,11 @@ impl<'a> Judge<'a> {
                 for (name, member) in value.as_object().into_iter().flatten() {
                     let free = seen.as_ref().is_none_or(|seen| !seen.names.contains(name));
                     if free && self.holds(*inner, member) == Truth::False {
-                        out.push(Rejected::new(node, "unevaluatedProperties", &format!("{instance}/{}", escape(name))));
+                        out.push(Rejected::new(
+                            node,
+                            "unevaluatedProperties",
+                            &format!("{instance}/{}", escape(name)),
+                        ));
                     }
                 }
             }
@@ -528,20 +581,35 @@ impl<'a> Judge<'a> {
                         covered = true;
                         if self.holds(inner, member) == Truth::False {
                             let below = format!("properties/{}", escape(name));
-                            self.reject_inner(node, inner, "properties", below, member, &place, out);
+                            self.reject_inner(
+                                node, inner, "properties", below, member, &place, out,
+                            );
                         }
                     }
                     for &(pattern, inner) in &rule.patterns {
                         if self.matches(pattern, name) == Truth::True {
                             covered = true;
                             if self.holds(inner, member) == Truth::False {
-                                let below = format!("patternProperties/{}", escape(arena.patterns[pattern as usize].text()));
-                                self.reject_inner(node, inner, "patternProperties", below, member, &place, out);
+                                let below = format!(
+                                    "patternProperties/{}",
+                                    escape(arena.patterns[pattern as usize].text())
+                                );
+                                self.reject_inner(
+                                    node, inner, "patternProperties", below, member, &place, out,
+                                );
                             }
                         }
                     }
                     if let Some(inner) = rule.rest.filter(|_| !covered) {
-                        self.reject_inner(node, inner, "additionalProperties", "additionalProperties".into(), member, &place, out);
+                        self.reject_inner(
+                            node,
+                            inner,
+                            "additionalProperties",
+                            "additionalProperties".into(),
+                            member,
+                            &place,
+                            out,
+                        );
                     }
                 }
             }
@@ -581,13 +649,20 @@ impl<'a> Judge<'a> {
     }
 
     /// In a union where all but one branch are of another type, that branch is the one to explain.
-    fn reject_union(&mut self, nodes: &[NodeId], value: &Value, instance: &str, out: &mut Vec<Rejected>) {
+    fn reject_union(
+        &mut self,
+        nodes: &[NodeId],
+        value: &Value,
+        instance: &str,
+        out: &mut Vec<Rejected>,
+    ) {
         let mut close = Vec::new();
         for &node in nodes {
             let mut own = Vec::new();
             self.reject(node, value, instance, &mut own);
             let another = |rejected: &Rejected| {
-                let tag = rejected.instance.matches('/').count() <= instance.matches('/').count() + 1;
+                let tag =
+                    rejected.instance.matches('/').count() <= instance.matches('/').count() + 1;
                 (rejected.instance == instance && matches!(rejected.keyword, "type" | "false"))
                     || (tag && matches!(rejected.keyword, "const" | "enum"))
             };
@@ -620,7 +695,6 @@ fn at_least(yes: u64, open: u64, least: u64) -> Truth {
         Truth::False
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -17,11 +17,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            steps: 400_000,
-            value_depth: 48,
-            witnesses: 8,
-        }
+        Limits { steps: 400_000, value_depth: 48, witnesses: 8 }
     }
 }
 

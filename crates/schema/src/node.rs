@@ -26,14 +26,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 6] = [
-        Kind::Null,
-        Kind::Boolean,
-        Kind::Number,
-        Kind::String,
-        Kind::Array,
-        Kind::Object,
-    ];
+    pub(crate) const ALL: [Kind; 6] =
+        [Kind::Null, Kind::Boolean, Kind::Number, Kind::String, Kind::Array, Kind::Object];
 
     pub(crate) fn of(value: &Value) -> Kind {
         match value {
@@ -115,8 +109,14 @@ pub(crate) enum Part {
         values: Arc<[Value]>,
         nodes: Vec<Option<NodeId>>,
     },
-    AtLeast { at: Rat, open: bool },
-    AtMost { at: Rat, open: bool },
+    AtLeast {
+        at: Rat,
+        open: bool,
+    },
+    AtMost {
+        at: Rat,
+        open: bool,
+    },
     MultipleOf(Rat),
     MinLength(u64),
     MaxLength(u64),
@@ -125,7 +125,11 @@ pub(crate) enum Part {
     MaxItems(u64),
     Unique,
     Items(Items),
-    Contains { node: NodeId, min: u64, max: Option<u64> },
+    Contains {
+        node: NodeId,
+        min: u64,
+        max: Option<u64>,
+    },
     MinMembers(u64),
     MaxMembers(u64),
     Required(Vec<String>),
@@ -137,14 +141,27 @@ pub(crate) enum Part {
     Any(Vec<NodeId>),
     One(Vec<NodeId>),
     Not(NodeId),
-    If { test: NodeId, then: Option<NodeId>, other: Option<NodeId> },
+    If {
+        test: NodeId,
+        then: Option<NodeId>,
+        other: Option<NodeId>,
+    },
     /// `dependentSchemas`: one part each.
-    When { name: String, node: NodeId },
-    Ref { keyword: &'static str, node: NodeId },
+    When {
+        name: String,
+        node: NodeId,
+    },
+    Ref {
+        keyword: &'static str,
+        node: NodeId,
+    },
     UnevaluatedMembers(NodeId),
     UnevaluatedItems(NodeId),
     /// Something the engine does not reason about: keyword and reason.
-    Opaque { keyword: &'static str, why: String },
+    Opaque {
+        keyword: &'static str,
+        why: String,
+    },
 }
 
 /// A place in a document.
@@ -185,7 +202,9 @@ impl Part {
         match self {
             Part::Never => "false",
             Part::Types(_) => "type",
-            Part::Choice { keyword, .. } | Part::Opaque { keyword, .. } | Part::Ref { keyword, .. } => keyword,
+            Part::Choice { keyword, .. }
+            | Part::Opaque { keyword, .. }
+            | Part::Ref { keyword, .. } => keyword,
             Part::AtLeast { open: false, .. } => "minimum",
             Part::AtLeast { open: true, .. } => "exclusiveMinimum",
             Part::AtMost { open: false, .. } => "maximum",

@@ -31,11 +31,7 @@ fn parse(text: &str) -> Option<Rat> {
         return digits.is_zero().then(Rat::zero);
     }
     let scale = BigInt::from(10u8).pow(shift.unsigned_abs() as u32);
-    Some(if shift >= 0 {
-        Rat::from_integer(digits * scale)
-    } else {
-        Rat::new(digits, scale)
-    })
+    Some(if shift >= 0 { Rat::from_integer(digits * scale) } else { Rat::new(digits, scale) })
 }
 
 /// Writes a rational as a JSON number, if it has a finite decimal form.
@@ -69,10 +65,7 @@ pub(crate) fn write(value: &Rat) -> Option<Value> {
 
 /// Least common multiple of two positive rationals.
 fn lcm(a: &Rat, b: &Rat) -> Rat {
-    Rat::new(
-        a.numer().lcm(b.numer()),
-        a.denom().gcd(b.denom()),
-    )
+    Rat::new(a.numer().lcm(b.numer()), a.denom().gcd(b.denom()))
 }
 
 /// True where `value` is a whole multiple of `step`.
@@ -109,20 +102,14 @@ pub(crate) enum Found<T> {
 
 impl Facts {
     pub(crate) fn at_least(&mut self, at: &Rat, open: bool) {
-        let tighter = self
-            .low
-            .as_ref()
-            .is_none_or(|end| *at > end.at || (*at == end.at && open));
+        let tighter = self.low.as_ref().is_none_or(|end| *at > end.at || (*at == end.at && open));
         if tighter {
             self.low = Some(End { at: at.clone(), open });
         }
     }
 
     pub(crate) fn at_most(&mut self, at: &Rat, open: bool) {
-        let tighter = self
-            .high
-            .as_ref()
-            .is_none_or(|end| *at < end.at || (*at == end.at && open));
+        let tighter = self.high.as_ref().is_none_or(|end| *at < end.at || (*at == end.at && open));
         if tighter {
             self.high = Some(End { at: at.clone(), open });
         }
@@ -156,9 +143,7 @@ impl Facts {
     }
 
     fn holds(&self, value: &Rat) -> bool {
-        self.low
-            .as_ref()
-            .is_none_or(|end| *value > end.at || (*value == end.at && !end.open))
+        self.low.as_ref().is_none_or(|end| *value > end.at || (*value == end.at && !end.open))
             && self
                 .high
                 .as_ref()
@@ -183,11 +168,7 @@ impl Facts {
         if let (Some(low), Some(high)) = (&self.low, &self.high)
             && low.at == high.at
         {
-            return if self.holds(&low.at) {
-                Found::Value(low.at.clone())
-            } else {
-                Found::None
-            };
+            return if self.holds(&low.at) { Found::Value(low.at.clone()) } else { Found::None };
         }
         // The avoided values are countable and without a limit point, so an interval that is more
         // than a point always holds another number; the loops below only look for a plain one.
@@ -229,11 +210,7 @@ impl Facts {
             let exact = &end.at / step;
             let rounded = if up { exact.ceil() } else { exact.floor() };
             let k = rounded.to_integer();
-            if end.open && rounded == exact {
-                if up { k + 1 } else { k - 1 }
-            } else {
-                k
-            }
+            if end.open && rounded == exact { if up { k + 1 } else { k - 1 } } else { k }
         };
         let low = self.low.as_ref().map(|end| index(end, true));
         let high = self.high.as_ref().map(|end| index(end, false));

@@ -22,7 +22,11 @@ const FRESH: [&str; 2] = ["extra", "other"];
 impl Search<'_> {
     /// Literals on the member of this name; `None` where such a member is not allowed.
     /// The error says which pattern is not reasoned about.
-    pub(crate) fn member_lits(&mut self, facts: &ObjectFacts, name: &str) -> Result<Option<Vec<Lit>>, String> {
+    pub(crate) fn member_lits(
+        &mut self,
+        facts: &ObjectFacts,
+        name: &str,
+    ) -> Result<Option<Vec<Lit>>, String> {
         if facts.absent.contains(name) {
             return Ok(None);
         }
@@ -102,7 +106,12 @@ impl Search<'_> {
                 }
             }
         }
-        for seen in facts.rest_of.iter().map(|(seen, _)| seen).chain(facts.some.iter().filter_map(|some| some.outside.as_ref())) {
+        for seen in facts
+            .rest_of
+            .iter()
+            .map(|(seen, _)| seen)
+            .chain(facts.some.iter().filter_map(|some| some.outside.as_ref()))
+        {
             seen.names.iter().for_each(|name| add(name));
         }
         for &writer in &facts.writers {
@@ -142,13 +151,21 @@ impl Search<'_> {
     }
 
     pub(crate) fn solve_object(&mut self, branch: &Branch, facts: &ObjectFacts) -> Outcome {
-        if facts.min > limits::WITNESS_ITEMS && facts.max.is_none_or(|max| max >= facts.min) && facts.some.is_empty() {
+        if facts.min > limits::WITNESS_ITEMS
+            && facts.max.is_none_or(|max| max >= facts.min)
+            && facts.some.is_empty()
+        {
             // Few members may be possible at all; else the object is only too large to be written out.
             if let Some(outcome) = self.too_many_members(facts) {
                 return outcome;
             }
         }
-        let mut place = Place { facts, names: self.mentioned(facts), patterns: self.name_patterns(facts), fresh_placed: 0 };
+        let mut place = Place {
+            facts,
+            names: self.mentioned(facts),
+            patterns: self.name_patterns(facts),
+            fresh_placed: 0,
+        };
         if place.patterns.len() > limits::NAME_PATTERNS && !facts.some.is_empty() {
             return self.object_gave_up(branch, "too many patterns on names meet at one object");
         }
@@ -165,7 +182,12 @@ impl Search<'_> {
 
     /// For a large `minProperties`: where only mentioned names are allowed, they may be too few.
     fn too_many_members(&mut self, facts: &ObjectFacts) -> Option<Outcome> {
-        let place = Place { facts, names: self.mentioned(facts), patterns: self.name_patterns(facts), fresh_placed: 0 };
+        let place = Place {
+            facts,
+            names: self.mentioned(facts),
+            patterns: self.name_patterns(facts),
+            fresh_placed: 0,
+        };
         if (place.names.len() as u64) < facts.min {
             let free = SomeMember { outside: None, matching: None, name: None, child: None };
             let fresh = self.fresh(&place, &free, &facts.present);
@@ -173,11 +195,20 @@ impl Search<'_> {
                 return Some(Outcome::Empty);
             }
         }
-        Some(Outcome::unknown(format!("an object of {} members is too large to be written out", facts.min)))
+        Some(Outcome::unknown(format!(
+            "an object of {} members is too large to be written out",
+            facts.min
+        )))
     }
 
     /// Places the demands from number `at` on, then finishes.
-    fn place(&mut self, branch: &Branch, place: &mut Place, at: usize, present: Present) -> Outcome {
+    fn place(
+        &mut self,
+        branch: &Branch,
+        place: &mut Place,
+        at: usize,
+        present: Present,
+    ) -> Outcome {
         let facts = place.facts;
         let Some(some) = facts.some.get(at) else {
             return self.finish_object(branch, place, present);
@@ -197,7 +228,9 @@ impl Search<'_> {
                 Some(true) => {}
                 Some(false) => continue,
                 None => {
-                    all.offer(self.object_gave_up(branch, "a pattern on names is not reasoned about"));
+                    all.offer(
+                        self.object_gave_up(branch, "a pattern on names is not reasoned about"),
+                    );
                     continue;
                 }
             }
@@ -325,7 +358,13 @@ impl Search<'_> {
         fresh
     }
 
-    fn fresh_name(&mut self, patterns: &[Arc<Pattern>], region: u32, lits: &[Lit], taken: &[Arc<str>]) -> Outcome {
+    fn fresh_name(
+        &mut self,
+        patterns: &[Arc<Pattern>],
+        region: u32,
+        lits: &[Lit],
+        taken: &[Arc<str>],
+    ) -> Outcome {
         let mut branch = Branch::new(Kind::String, lits.into());
         branch.is_name = true;
         for (at, pattern) in patterns.iter().enumerate() {
@@ -386,11 +425,17 @@ impl Search<'_> {
                     let name: Arc<str> = name.as_str().unwrap_or_default().into();
                     present.insert(name, Vec::new());
                     if !self.complete(facts, &mut present) {
-                        return self.object_gave_up(branch, "which further members go together was not decided");
+                        return self.object_gave_up(
+                            branch,
+                            "which further members go together was not decided",
+                        );
                     }
                 }
                 Outcome::Empty if !facts.requires.is_empty() => {
-                    return self.object_gave_up(branch, "which further members go together was not decided");
+                    return self.object_gave_up(
+                        branch,
+                        "which further members go together was not decided",
+                    );
                 }
                 other => {
                     doubt.offer(other);
@@ -407,7 +452,13 @@ impl Search<'_> {
         Outcome::Value(Arc::new(Value::Object(object)))
     }
 
-    fn build_member(&mut self, branch: &Branch, facts: &ObjectFacts, name: &str, own: &[Lit]) -> Outcome {
+    fn build_member(
+        &mut self,
+        branch: &Branch,
+        facts: &ObjectFacts,
+        name: &str,
+        own: &[Lit],
+    ) -> Outcome {
         match self.member_lits(facts, name) {
             Ok(Some(mut lits)) => {
                 lits.extend(own);

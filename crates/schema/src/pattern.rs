@@ -66,8 +66,16 @@ impl CharSet {
 
     fn space() -> CharSet {
         CharSet::of([
-            (0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A),
-            (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF),
+            (0x09, 0x0D),
+            (0x20, 0x20),
+            (0xA0, 0xA0),
+            (0x1680, 0x1680),
+            (0x2000, 0x200A),
+            (0x2028, 0x2029),
+            (0x202F, 0x202F),
+            (0x205F, 0x205F),
+            (0x3000, 0x3000),
+            (0xFEFF, 0xFEFF),
         ])
     }
 
@@ -82,12 +90,19 @@ pub(crate) enum Tree {
     Chars(CharSet),
     Sequence(Vec<Tree>),
     Either(Vec<Tree>),
-    Repeat { what: Box<Tree>, min: u32, max: Option<u32> },
+    Repeat {
+        what: Box<Tree>,
+        min: u32,
+        max: Option<u32>,
+    },
     Start,
     End,
     /// `\b` (true) or `\B`.
     Boundary(bool),
-    Ahead { what: Box<Tree>, negative: bool },
+    Ahead {
+        what: Box<Tree>,
+        negative: bool,
+    },
 }
 
 /// A pattern: its text, and its automata where it can be reasoned about.
@@ -116,16 +131,22 @@ fn unsupported<T>(why: &str) -> Result<T, Fault> {
 impl Pattern {
     /// Reads a pattern. The error says what is wrong with the text.
     pub(crate) fn read(text: &str) -> Result<Pattern, String> {
-        let mut pattern = Pattern { text: text.to_string(), automata: Vec::new(), unsupported: None };
+        let mut pattern =
+            Pattern { text: text.to_string(), automata: Vec::new(), unsupported: None };
         if text.chars().count() > limits::PATTERN_CHARS {
-            pattern.unsupported = Some(format!("the regular expression is longer than {} characters", limits::PATTERN_CHARS));
+            pattern.unsupported = Some(format!(
+                "the regular expression is longer than {} characters",
+                limits::PATTERN_CHARS
+            ));
             return Ok(pattern);
         }
         let mut parser = Parser { chars: text.chars().collect(), at: 0, depth: 0 };
         let built = parser.whole().and_then(split_look_ahead).and_then(|parts| {
             parts
                 .into_iter()
-                .map(|(tree, sign)| Ok((Automaton::build(&tree).map_err(Fault::Unsupported)?, sign)))
+                .map(|(tree, sign)| {
+                    Ok((Automaton::build(&tree).map_err(Fault::Unsupported)?, sign))
+                })
                 .collect::<Result<Vec<_>, Fault>>()
         });
         match built {
@@ -200,7 +221,10 @@ impl Parser {
     }
 
     fn eat(&mut self, text: &str) -> bool {
-        let found = text.chars().enumerate().all(|(offset, c)| self.chars.get(self.at + offset) == Some(&c));
+        let found = text
+            .chars()
+            .enumerate()
+            .all(|(offset, c)| self.chars.get(self.at + offset) == Some(&c));
         if found {
             self.at += text.chars().count();
         }
@@ -317,7 +341,9 @@ impl Parser {
             return None;
         }
         self.at = close;
-        let (Ok(min), Ok(max)) = (low.parse(), if high.is_empty() { Ok(None) } else { high.parse().map(Some) }) else {
+        let (Ok(min), Ok(max)) =
+            (low.parse(), if high.is_empty() { Ok(None) } else { high.parse().map(Some) })
+        else {
             return Some(unsupported("a repetition counts too far"));
         };
         Some(Ok((min, max)))
@@ -369,7 +395,9 @@ impl Parser {
             'x' => one(self.hex(2)?),
             'u' => one(self.unicode()?),
             'p' | 'P' => return self.property(c),
-            c if c.is_ascii_alphanumeric() => return unsupported(&format!("`\\{c}` is not an escape of ECMA-262")),
+            c if c.is_ascii_alphanumeric() => {
+                return unsupported(&format!("`\\{c}` is not an escape of ECMA-262"));
+            }
             c => one(c as u32),
         })
     }
@@ -422,9 +450,9 @@ impl Parser {
         let tree = regex_syntax::parse(&format!("\\{kind}{name}"))
             .map_err(|_| Fault::Wrong(format!("`\\{kind}{name}` is not a Unicode property")))?;
         match tree.kind() {
-            regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
-                Ok(CharSet::of(class.iter().map(|range| (range.start() as u32, range.end() as u32))))
-            }
+            regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => Ok(
+                CharSet::of(class.iter().map(|range| (range.start() as u32, range.end() as u32))),
+            ),
             _ => unsupported("a Unicode property is not a set of characters"),
         }
     }
@@ -442,7 +470,8 @@ impl Parser {
                 break;
             }
             let low = self.class_atom()?;
-            let dash = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|&c| c != ']');
+            let dash =
+                self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|&c| c != ']');
             let ends = match (dash, low.0.as_slice()) {
                 (true, &[(from, to)]) if from == to => {
                     let before = self.at;
@@ -458,7 +487,9 @@ impl Parser {
                 _ => None,
             };
             match ends {
-                Some((from, to)) if from > to => return wrong("a range of characters ends below its start"),
+                Some((from, to)) if from > to => {
+                    return wrong("a range of characters ends below its start");
+                }
                 Some(range) => ranges.push(range),
                 None => ranges.extend(low.0),
             }

@@ -53,8 +53,9 @@ impl Draft {
             "json-schema.org/draft-06/schema" => Draft::Draft06,
             "json-schema.org/draft-07/schema" => Draft::Draft07,
             "json-schema.org/draft/2019-09/schema" => Draft::Draft201909,
-            "json-schema.org/draft/2020-12/schema"
-            | "spec.openapis.org/oas/3.1/dialect/base" => Draft::Draft202012,
+            "json-schema.org/draft/2020-12/schema" | "spec.openapis.org/oas/3.1/dialect/base" => {
+                Draft::Draft202012
+            }
             _ => return None,
         })
     }
@@ -75,12 +76,12 @@ impl Draft {
 
 const ONE_SCHEMA: [&str; 13] = [
     "additionalItems", "additionalProperties", "contains", "else", "if", "items", "not",
-    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "contentSchema", "extends",
+    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
+    "extends",
 ];
 const SCHEMA_LISTS: [&str; 5] = ["allOf", "anyOf", "items", "oneOf", "prefixItems"];
-const SCHEMA_MAPS: [&str; 6] = [
-    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
-];
+const SCHEMA_MAPS: [&str; 6] =
+    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
 /// Every place below a schema object where another schema stands, reachable or not.
 pub(crate) fn children(members: &Map<String, Value>) -> Vec<(String, &Value)> {
@@ -89,11 +90,18 @@ pub(crate) fn children(members: &Map<String, Value>) -> Vec<(String, &Value)> {
         let name = name.as_str();
         match member {
             Value::Object(map) if SCHEMA_MAPS.contains(&name) => {
-                out.extend(map.iter().map(|(key, child)| (format!("/{name}/{}", value::escape(key)), child)));
+                out.extend(
+                    map.iter()
+                        .map(|(key, child)| (format!("/{name}/{}", value::escape(key)), child)),
+                );
             }
-            Value::Object(_) if ONE_SCHEMA.contains(&name) => out.push((format!("/{name}"), member)),
+            Value::Object(_) if ONE_SCHEMA.contains(&name) => {
+                out.push((format!("/{name}"), member))
+            }
             Value::Array(list) if SCHEMA_LISTS.contains(&name) => {
-                out.extend(list.iter().enumerate().map(|(at, child)| (format!("/{name}/{at}"), child)));
+                out.extend(
+                    list.iter().enumerate().map(|(at, child)| (format!("/{name}/{at}"), child)),
+                );
             }
             _ => {}
         }
@@ -121,9 +129,8 @@ pub(crate) fn read(
     place: Place,
     options: &ReadOptions,
 ) -> Result<(Arena, Draft), Vec<SchemaProblem>> {
-    let problem = |sentence: String| {
-        vec![SchemaProblem { pointer: documents.show(&place), sentence }]
-    };
+    let problem =
+        |sentence: String| vec![SchemaProblem { pointer: documents.show(&place), sentence }];
     let Some(root) = documents.at(&place) else {
         return Err(problem("there is nothing at this place of the document".into()));
     };
@@ -154,7 +161,11 @@ pub(crate) fn read(
         }
         if reader.nodes.len() > limits::SCHEMA_NODES {
             let place = reader.nodes[id as usize].place.clone();
-            reader.problem(&place, "", format!("the schema reaches more than {} schema objects", limits::SCHEMA_NODES));
+            reader.problem(
+                &place,
+                "",
+                format!("the schema reaches more than {} schema objects", limits::SCHEMA_NODES),
+            );
             break;
         }
         reader.fill(id, scope);
@@ -212,7 +223,14 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, place: Place, parts: Vec<Part>) -> NodeId {
         let id = NodeId::try_from(self.nodes.len()).expect("the number of nodes is bounded");
-        self.nodes.push(Node { place, parts, hints: Vec::new(), class: None, forwards: false, tuple_items: false });
+        self.nodes.push(Node {
+            place,
+            parts,
+            hints: Vec::new(),
+            class: None,
+            forwards: false,
+            tuple_items: false,
+        });
         id
     }
 
@@ -220,14 +238,19 @@ impl<'a> Reader<'a> {
         let place = self.nodes[id as usize].place.clone();
         let documents = self.documents;
         if place.pointer.matches('/').count() > limits::SCHEMA_DEPTH {
-            self.problem(&place, "", format!("the schema nests deeper than {} levels", limits::SCHEMA_DEPTH));
+            self.problem(
+                &place,
+                "",
+                format!("the schema nests deeper than {} levels", limits::SCHEMA_DEPTH),
+            );
             return;
         }
         match documents.at(&place) {
             Some(Value::Bool(true)) => {}
             Some(Value::Bool(false)) => self.nodes[id as usize].parts.push(Part::Never),
             Some(Value::Object(members)) => {
-                let mut fill = Fill { reader: self, place: &place, scope, members, parts: Vec::new() };
+                let mut fill =
+                    Fill { reader: self, place: &place, scope, members, parts: Vec::new() };
                 fill.all();
                 let parts = fill.parts;
                 let hints = hints(members);
@@ -236,15 +259,29 @@ impl<'a> Reader<'a> {
                 node.parts = parts;
                 node.hints = hints;
             }
-            Some(Value::Null) => self.problem(&place, "", "the schema is blank (null); write {} for a schema that takes everything".into()),
+            Some(Value::Null) => self.problem(
+                &place,
+                "",
+                "the schema is blank (null); write {} for a schema that takes everything".into(),
+            ),
             Some(Value::String(text)) if text.trim().is_empty() => {
-                self.problem(&place, "", "the schema is blank text; write {} for a schema that takes everything".into());
+                self.problem(
+                    &place,
+                    "",
+                    "the schema is blank text; write {} for a schema that takes everything".into(),
+                );
             }
             Some(other) => {
                 let kind = kind_word(other);
-                self.problem(&place, "", format!("a schema is an object or a boolean, and this is {kind}"));
+                self.problem(
+                    &place,
+                    "",
+                    format!("a schema is an object or a boolean, and this is {kind}"),
+                );
             }
-            None => self.problem(&place, "", "there is nothing at this place of the document".into()),
+            None => {
+                self.problem(&place, "", "there is nothing at this place of the document".into())
+            }
         }
     }
 
@@ -257,7 +294,8 @@ impl<'a> Reader<'a> {
         };
         let parts = match value {
             Value::Array(items) => {
-                let prefix: Vec<NodeId> = items.iter().map(|item| self.value_node(item, place)).collect();
+                let prefix: Vec<NodeId> =
+                    items.iter().map(|item| self.value_node(item, place)).collect();
                 let length = items.len() as u64;
                 let mut types = Types::default();
                 types.add("array");
@@ -361,11 +399,16 @@ impl Fill<'_, '_> {
     }
 
     fn wrong(&mut self, keyword: &str, sentence: &str) {
-        self.reader.problem(self.place, &format!("/{}", value::escape(keyword)), format!("`{keyword}` {sentence}"));
+        self.reader.problem(
+            self.place,
+            &format!("/{}", value::escape(keyword)),
+            format!("`{keyword}` {sentence}"),
+        );
     }
 
     fn child(&mut self, below: &str) -> NodeId {
-        let place = Place { file: self.place.file, pointer: format!("{}{below}", self.place.pointer) };
+        let place =
+            Place { file: self.place.file, pointer: format!("{}{below}", self.place.pointer) };
         let scope = if self.reader.documents.at(&place).and_then(|v| v.get("$id")).is_some() {
             self.reader.enter(self.scope, &place)
         } else {
@@ -396,7 +439,9 @@ impl Fill<'_, '_> {
             None => Vec::new(),
             Some(Value::Object(map)) => map
                 .keys()
-                .map(|name| (name.clone(), self.child(&format!("/{keyword}/{}", value::escape(name)))))
+                .map(|name| {
+                    (name.clone(), self.child(&format!("/{keyword}/{}", value::escape(name))))
+                })
                 .collect(),
             Some(_) => {
                 self.wrong(keyword, "is an object whose values are schemas");
@@ -456,7 +501,9 @@ impl Fill<'_, '_> {
             self.wrong("type", "names no type of JSON Schema (null, boolean, integer, number, string, array, object, or a list of them)");
             return;
         }
-        if self.reader.draft == Draft::OpenApi30 && self.members.get("nullable") == Some(&Value::Bool(true)) {
+        if self.reader.draft == Draft::OpenApi30
+            && self.members.get("nullable") == Some(&Value::Bool(true))
+        {
             types.add("null");
         }
         self.parts.push(Part::Types(types));
@@ -477,7 +524,10 @@ impl Fill<'_, '_> {
                 }
             };
             if values.iter().any(|value| value::deeper_than(value, limits::VALUE_DEPTH)) {
-                self.wrong(keyword, &format!("holds a value nested deeper than {} levels", limits::VALUE_DEPTH));
+                self.wrong(
+                    keyword,
+                    &format!("holds a value nested deeper than {} levels", limits::VALUE_DEPTH),
+                );
                 continue;
             }
             if values.is_empty() {
@@ -531,7 +581,8 @@ impl Fill<'_, '_> {
             [("minimum", "exclusiveMinimum", true), ("maximum", "exclusiveMaximum", false)]
         {
             let boolean = self.reader.draft.boolean_bounds();
-            let bound = |at, open| if low { Part::AtLeast { at, open } } else { Part::AtMost { at, open } };
+            let bound =
+                |at, open| if low { Part::AtLeast { at, open } } else { Part::AtMost { at, open } };
             if let Some(at) = self.rational(keyword) {
                 let open = boolean && self.members.get(exclusive) == Some(&Value::Bool(true));
                 self.parts.push(bound(at, open));
@@ -573,13 +624,18 @@ impl Fill<'_, '_> {
         }
         match Pattern::read(text) {
             Ok(pattern) => {
-                let id = PatternId::try_from(self.reader.patterns.len()).expect("the number of nodes is bounded");
+                let id = PatternId::try_from(self.reader.patterns.len())
+                    .expect("the number of nodes is bounded");
                 self.reader.patterns.push(Arc::new(pattern));
                 self.reader.pattern_ids.insert(text.to_string(), id);
                 Some(id)
             }
             Err(why) => {
-                self.reader.problem(self.place, below, format!("the regular expression `{text}` cannot be read: {why}"));
+                self.reader.problem(
+                    self.place,
+                    below,
+                    format!("the regular expression `{text}` cannot be read: {why}"),
+                );
                 None
             }
         }
@@ -600,7 +656,9 @@ impl Fill<'_, '_> {
         let mut patterns = Vec::new();
         if draft != Draft::OpenApi30 {
             for (text, node) in self.map("patternProperties") {
-                if let Some(id) = self.pattern(&text, &format!("/patternProperties/{}", value::escape(&text))) {
+                if let Some(id) =
+                    self.pattern(&text, &format!("/patternProperties/{}", value::escape(&text)))
+                {
                     patterns.push((id, node));
                 }
             }
@@ -610,7 +668,8 @@ impl Fill<'_, '_> {
         if !members.named.is_empty() || !members.patterns.is_empty() || rest.is_some() {
             self.parts.push(Part::Members(members));
         }
-        if draft > Draft::Draft04 && draft != Draft::OpenApi30
+        if draft > Draft::Draft04
+            && draft != Draft::OpenApi30
             && let Some(node) = self.one("propertyNames")
         {
             self.parts.push(Part::Names(node));
@@ -632,7 +691,10 @@ impl Fill<'_, '_> {
         }
         let items = match (draft, self.members.get("items")) {
             (Draft::Draft202012, Some(Value::Array(_))) => {
-                self.wrong("items", "is one schema in 2020-12; a list of schemas is called `prefixItems` there");
+                self.wrong(
+                    "items",
+                    "is one schema in 2020-12; a list of schemas is called `prefixItems` there",
+                );
                 return;
             }
             (Draft::Draft202012, _) => Items {
@@ -652,7 +714,10 @@ impl Fill<'_, '_> {
         if !items.prefix.is_empty() || items.rest.is_some() {
             self.parts.push(Part::Items(items));
         }
-        if draft > Draft::Draft04 && draft != Draft::OpenApi30 && self.members.contains_key("contains") {
+        if draft > Draft::Draft04
+            && draft != Draft::OpenApi30
+            && self.members.contains_key("contains")
+        {
             let node = self.child("/contains");
             let (mut min, mut max) = (1, None);
             if draft.modern() {

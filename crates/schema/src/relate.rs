@@ -43,16 +43,30 @@ fn without(accepts: &Schema, rejects: &Schema, question: &Question) -> Answer {
             Outcome::Value(value) => (*value).clone(),
             Outcome::Empty if witnesses.is_empty() => return Answer::Nothing,
             Outcome::Unknown(why) if witnesses.is_empty() => {
-                return Answer::Unknown(explain(&why, accepts, rejects, &world, search.steps.spent()));
+                return Answer::Unknown(explain(
+                    &why,
+                    accepts,
+                    rejects,
+                    &world,
+                    search.steps.spent(),
+                ));
             }
             Outcome::Empty | Outcome::Unknown(_) => break,
         };
-        let mut follows = |value: &Value| writer.is_none_or(|writer| search.writers.follows(&world, writer, value));
-        let mut separates = Separates { accepts: accepts.arena(), rejects: rejects.arena(), follows: &mut follows };
+        let mut follows = |value: &Value| {
+            writer.is_none_or(|writer| search.writers.follows(&world, writer, value))
+        };
+        let mut separates =
+            Separates { accepts: accepts.arena(), rejects: rejects.arena(), follows: &mut follows };
         // Later witnesses keep to the site they were found for; the first is free to shrink.
-        let shown = |site: &(NodeId, String)| search.shown.contains(&(world.of(1, site.0), site.1.clone()));
+        let shown =
+            |site: &(NodeId, String)| search.shown.contains(&(world.of(1, site.0), site.1.clone()));
         let site = last_site.is_some().then(|| {
-            separates.rejections(&value).iter().map(|rejected| rejected.site()).find(|site| !shown(site))
+            separates
+                .rejections(&value)
+                .iter()
+                .map(|rejected| rejected.site())
+                .find(|site| !shown(site))
         });
         let Some(site) = site.map_or(Some(None), |site| site.map(Some)) else { break };
         let value = separates.shrink(value, site.as_ref());
@@ -94,10 +108,15 @@ fn without(accepts: &Schema, rejects: &Schema, question: &Question) -> Answer {
 /// Replays a value on both sides. A sentence where the independent validator disagrees.
 fn disputed(accepts: &Schema, rejects: &Schema, value: &Value) -> Option<String> {
     if let Err(rejection) = evaluate(accepts, value) {
-        return Some(format!("a value was found, and the independent validator does not accept it: {}", rejection.message));
+        return Some(format!(
+            "a value was found, and the independent validator does not accept it: {}",
+            rejection.message
+        ));
     }
     match evaluate(rejects, value) {
-        Ok(()) => Some("a value was found, and the independent validator accepts it on both sides".into()),
+        Ok(()) => {
+            Some("a value was found, and the independent validator accepts it on both sides".into())
+        }
         Err(rejection) if rejection.keyword == "undecided" => {
             Some(format!("a value was found, and it could not be replayed: {}", rejection.message))
         }

@@ -44,10 +44,7 @@ impl Documents {
     }
 
     pub(crate) fn at(&self, place: &Place) -> Option<&Value> {
-        self.files
-            .get(place.file as usize)?
-            .value
-            .pointer(&place.pointer)
+        self.files.get(place.file as usize)?.value.pointer(&place.pointer)
     }
 
     pub(crate) fn is_single(&self) -> bool {
@@ -88,7 +85,12 @@ impl Documents {
     }
 
     /// Dynamic anchors that a resource declares.
-    pub(crate) fn dynamic_anchors(&self, file: u32, resource: &str, draft: Draft) -> Vec<(String, String)> {
+    pub(crate) fn dynamic_anchors(
+        &self,
+        file: u32,
+        resource: &str,
+        draft: Draft,
+    ) -> Vec<(String, String)> {
         self.index(file, draft)
             .anchors
             .iter()
@@ -98,7 +100,12 @@ impl Documents {
     }
 
     /// Where a reference written at `from` leads, or a sentence on why it leads nowhere.
-    pub(crate) fn resolve(&self, from: &Place, reference: &str, draft: Draft) -> Result<Place, String> {
+    pub(crate) fn resolve(
+        &self,
+        from: &Place,
+        reference: &str,
+        draft: Draft,
+    ) -> Result<Place, String> {
         let (target, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let fragment = unescape_percent(fragment);
         let (file, resource) = if target.is_empty() {
@@ -119,7 +126,9 @@ impl Documents {
         }
         match self.index(file, draft).anchors.get(&(resource, fragment.clone())) {
             Some((pointer, _)) => Ok(Place { file, pointer: pointer.clone() }),
-            None => Err(format!("`{reference}` names the anchor `{fragment}`, which is not declared")),
+            None => {
+                Err(format!("`{reference}` names the anchor `{fragment}`, which is not declared"))
+            }
         }
     }
 
@@ -128,7 +137,12 @@ impl Documents {
         draft != Draft::OpenApi30 && self.index(file, draft).bases.len() > 1
     }
 
-    fn resolve_target(&self, from: &Place, target: &str, draft: Draft) -> Result<(u32, String), String> {
+    fn resolve_target(
+        &self,
+        from: &Place,
+        target: &str,
+        draft: Draft,
+    ) -> Result<(u32, String), String> {
         // A file of the bundle, relative to the file that refers to it.
         let own = &self.files[from.file as usize].name;
         let joined = join_path(own, &unescape_percent(target));
@@ -182,14 +196,18 @@ impl Index {
                     index.bases.insert(pointer.clone(), base.clone());
                 }
                 if !anchor.is_empty() && draft.ref_hides_siblings() {
-                    index.anchors.insert((resource.clone(), anchor.to_string()), (pointer.clone(), false));
+                    index
+                        .anchors
+                        .insert((resource.clone(), anchor.to_string()), (pointer.clone(), false));
                 }
             }
             for (keyword, dynamic) in [("$anchor", false), ("$dynamicAnchor", true)] {
                 if let Some(name) = members.get(keyword).and_then(Value::as_str)
                     && !draft.ref_hides_siblings()
                 {
-                    index.anchors.insert((resource.clone(), name.to_string()), (pointer.clone(), dynamic));
+                    index
+                        .anchors
+                        .insert((resource.clone(), name.to_string()), (pointer.clone(), dynamic));
                 }
             }
             for (path, child) in children(members) {
@@ -252,9 +270,9 @@ fn join_path(from: &str, target: &str) -> String {
 
 /// Resolves a URI reference against a base, as far as identifiers of schemas need it.
 fn join_uri(base: &str, target: &str) -> String {
-    let has_scheme = target
-        .split_once(':')
-        .is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)));
+    let has_scheme = target.split_once(':').is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    });
     if has_scheme || base.is_empty() {
         return target.to_string();
     }

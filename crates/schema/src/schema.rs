@@ -49,7 +49,11 @@ impl Schema {
     ///
     /// # Errors
     /// As [`Schema::read`].
-    pub fn read_at(document: Arc<Value>, pointer: &str, options: &ReadOptions) -> Result<Schema, Vec<SchemaProblem>> {
+    pub fn read_at(
+        document: Arc<Value>,
+        pointer: &str,
+        options: &ReadOptions,
+    ) -> Result<Schema, Vec<SchemaProblem>> {
         Schema::read_in(&Arc::new(Documents::new(document)), "", pointer, options)
     }
 
@@ -72,7 +76,13 @@ impl Schema {
         let place = Place { file, pointer: pointer.to_string() };
         let (arena, draft) = read::read(documents, place.clone(), options)?;
         Ok(Schema {
-            inner: Arc::new(Inner { documents: documents.clone(), place, draft, arena, validator: OnceLock::new() }),
+            inner: Arc::new(Inner {
+                documents: documents.clone(),
+                place,
+                draft,
+                arena,
+                validator: OnceLock::new(),
+            }),
         })
     }
 
@@ -90,7 +100,9 @@ impl Schema {
         let place = &self.inner.arena.nodes[node as usize].place;
         let slash = if below.is_empty() || below == "false" { "" } else { "/" };
         let below = if below == "false" { "" } else { below };
-        self.inner.documents.show(&Place { file: place.file, pointer: format!("{}{slash}{below}", place.pointer) })
+        self.inner
+            .documents
+            .show(&Place { file: place.file, pointer: format!("{}{slash}{below}", place.pointer) })
     }
 
     pub(crate) fn validator(&self) -> Result<&Validator, String> {

@@ -137,7 +137,9 @@ impl<'a> Search<'a> {
         lits.dedup();
         for lit in &lits {
             let dead = match lit {
-                Lit::Yes(id) => self.world.is_false(*id) || lits.binary_search(&Lit::No(*id)).is_ok(),
+                Lit::Yes(id) => {
+                    self.world.is_false(*id) || lits.binary_search(&Lit::No(*id)).is_ok()
+                }
                 Lit::No(id) => self.world.is_true(*id),
                 Lit::Writer(_) | Lit::NotValue(_) => false,
             };
@@ -247,7 +249,11 @@ impl<'a> Search<'a> {
         hints.find(|hint| self.check(lits, hint) == Truth::True).cloned()
     }
 
-    pub(crate) fn first_that_holds(&mut self, lits: &[Lit], values: impl IntoIterator<Item = Value>) -> Outcome {
+    pub(crate) fn first_that_holds(
+        &mut self,
+        lits: &[Lit],
+        values: impl IntoIterator<Item = Value>,
+    ) -> Outcome {
         let mut doubt = false;
         for value in values {
             if !self.steps.take(1) {
@@ -313,7 +319,8 @@ impl<'a> Search<'a> {
             }
             // A name stands under conditions of its place as well, which `origin` does not state.
             let facts = branch.string_mut().clone();
-            let fitting: Vec<Value> = own.filter(|value| value.as_str().is_some_and(|text| facts.allows(text))).collect();
+            let fitting: Vec<Value> =
+                own.filter(|value| value.as_str().is_some_and(|text| facts.allows(text))).collect();
             return self.first_that_holds(&origin, fitting);
         }
         let smallest = (0..branch.clauses.len()).min_by_key(|&at| branch.clauses[at].len());
@@ -343,7 +350,10 @@ impl<'a> Search<'a> {
             Theory::Number(facts) => match facts.solve() {
                 Found::Value(value) => match number::write(&value) {
                     Some(value) => Outcome::Value(Arc::new(value)),
-                    None => self.gave_up(&branch.origin, "the only numbers that fit have no finite decimal form"),
+                    None => self.gave_up(
+                        &branch.origin,
+                        "the only numbers that fit have no finite decimal form",
+                    ),
                 },
                 Found::None => Outcome::Empty,
                 Found::Unknown(why) => self.gave_up(&branch.origin, &why),

@@ -38,7 +38,9 @@ impl Facts {
     pub(crate) fn is_dead(&self) -> bool {
         self.max.is_some_and(|max| max < self.min)
             || self.patterns.iter().any(|(pattern, sign)| {
-                self.patterns.iter().any(|(other, opposite)| opposite != sign && other.text() == pattern.text())
+                self.patterns
+                    .iter()
+                    .any(|(other, opposite)| opposite != sign && other.text() == pattern.text())
             })
     }
 
@@ -56,13 +58,18 @@ impl Facts {
         if self.is_dead() {
             return Found::None;
         }
-        if let Some(why) = self.patterns.iter().find_map(|(pattern, _)| pattern.unsupported.as_ref()) {
+        if let Some(why) =
+            self.patterns.iter().find_map(|(pattern, _)| pattern.unsupported.as_ref())
+        {
             return Found::Unknown(why.clone());
         }
         if self.patterns.is_empty() {
             if self.min > limits::WITNESS_CHARS {
                 // Longer strings than can be excluded one by one exist; one is only too long to show.
-                return Found::Unknown(format!("a string of {} characters is too long to be written out", self.min));
+                return Found::Unknown(format!(
+                    "a string of {} characters is too long to be written out",
+                    self.min
+                ));
             }
             let length = usize::try_from(self.min).expect("bounded above");
             let plain = "x".repeat(length);
@@ -103,7 +110,8 @@ impl<'a> Machine<'a> {
         let to = match self.ids.get(&state) {
             Some(&id) => id,
             None => {
-                let id = u32::try_from(self.states.len()).expect("the number of states is bounded by the steps");
+                let id = u32::try_from(self.states.len())
+                    .expect("the number of states is bounded by the steps");
                 self.ids.insert(state.clone(), id);
                 self.states.push(state);
                 id
@@ -150,7 +158,8 @@ impl<'a> Search<'a> {
         for text in &facts.not {
             let mut at = 0usize;
             for c in text.chars() {
-                let fresh = u32::try_from(tree.len()).expect("excluded strings come from schemas in memory");
+                let fresh = u32::try_from(tree.len())
+                    .expect("excluded strings come from schemas in memory");
                 let next = *tree[at].0.entry(c).or_insert(fresh);
                 if next == fresh {
                     tree.push((HashMap::new(), false));
@@ -274,7 +283,8 @@ fn alphabet(machines: &[Machine], excluded: &[char]) -> Vec<char> {
     let mut singles: Vec<char> = excluded.to_vec();
     singles.sort_unstable();
     singles.dedup();
-    let singles: Vec<CharSet> = singles.into_iter().map(|c| CharSet(vec![(c as u32, c as u32)])).collect();
+    let singles: Vec<CharSet> =
+        singles.into_iter().map(|c| CharSet(vec![(c as u32, c as u32)])).collect();
     let mut starts: Vec<u32> = partition(&singles).0.into_iter().map(|(from, _)| from).collect();
     for machine in machines {
         starts.extend(machine.automaton.cuts());
@@ -301,9 +311,16 @@ fn alphabet(machines: &[Machine], excluded: &[char]) -> Vec<char> {
         let end = starts.get(at + 1).map_or(0x11_0000, |&next| next);
         // The first visible character of the stretch, or its first at all.
         let visible = [from, from.max(0xA1), from.max(0xE000)];
-        if let Some(c) = visible.into_iter().filter(|&c| c < end).filter_map(char::from_u32).find(|c| !c.is_control()) {
+        if let Some(c) = visible
+            .into_iter()
+            .filter(|&c| c < end)
+            .filter_map(char::from_u32)
+            .find(|c| !c.is_control())
+        {
             offer(c);
-        } else if let Some(c) = [from, from.max(0xE000)].into_iter().filter(|&c| c < end).find_map(char::from_u32) {
+        } else if let Some(c) =
+            [from, from.max(0xE000)].into_iter().filter(|&c| c < end).find_map(char::from_u32)
+        {
             offer(c);
         }
     }

@@ -40,7 +40,9 @@ impl Separates<'_> {
                     continue;
                 }
                 let still = self.holds(&smaller)
-                    && site.is_none_or(|site| self.rejections(&smaller).iter().any(|rejected| rejected.site() == *site));
+                    && site.is_none_or(|site| {
+                        self.rejections(&smaller).iter().any(|rejected| rejected.site() == *site)
+                    });
                 if still {
                     value = smaller;
                     moved = true;
@@ -61,9 +63,12 @@ fn removable(value: &Value) -> Vec<String> {
         let (value, pointer) = open[at].clone();
         at += 1;
         let children: Vec<(String, &Value)> = match value {
-            Value::Array(items) => {
-                items.iter().enumerate().rev().map(|(at, item)| (format!("{pointer}/{at}"), item)).collect()
-            }
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .rev()
+                .map(|(at, item)| (format!("{pointer}/{at}"), item))
+                .collect(),
             Value::Object(members) => members
                 .iter()
                 .map(|(name, member)| (format!("{pointer}/{}", crate::value::escape(name)), member))
@@ -109,9 +114,15 @@ pub(crate) fn governs(arena: &Arena, instance: &str) -> NodeId {
                     Part::Members(members) => {
                         let named = members.named.get(&token).copied();
                         let mut found: Vec<NodeId> = named.into_iter().collect();
-                        found.extend(members.patterns.iter().filter(|(pattern, _)| {
-                            arena.patterns[*pattern as usize].matches(&token) == Some(true)
-                        }).map(|&(_, node)| node));
+                        found.extend(
+                            members
+                                .patterns
+                                .iter()
+                                .filter(|(pattern, _)| {
+                                    arena.patterns[*pattern as usize].matches(&token) == Some(true)
+                                })
+                                .map(|&(_, node)| node),
+                        );
                         if found.is_empty() {
                             found.extend(members.rest);
                         }

@@ -42,7 +42,11 @@ impl Seen {
     }
 
     pub(crate) fn is_blank(&self) -> bool {
-        self.names.is_empty() && self.patterns.is_empty() && !self.all && self.items == 0 && !self.all_items
+        self.names.is_empty()
+            && self.patterns.is_empty()
+            && !self.all
+            && self.items == 0
+            && !self.all_items
     }
 
     /// Does it look at a member of this name? `None` where a pattern is not reasoned about.
@@ -77,7 +81,11 @@ impl<'a> World<'a> {
                 known.entry(class).or_insert(own);
             }
         }
-        let same = all().map(|(own, node)| node.class.and_then(|class| known.get(&class).copied()).unwrap_or(own)).collect();
+        let same = all()
+            .map(|(own, node)| {
+                node.class.and_then(|class| known.get(&class).copied()).unwrap_or(own)
+            })
+            .collect();
         World { arenas: [first, second], split, same }
     }
 
@@ -133,7 +141,11 @@ impl<'a> World<'a> {
     pub(crate) fn seen_by(&self, near: Id, members: &Members) -> Seen {
         Seen {
             names: members.named.keys().cloned().collect(),
-            patterns: members.patterns.iter().map(|&(pattern, _)| self.pattern(near, pattern).clone()).collect(),
+            patterns: members
+                .patterns
+                .iter()
+                .map(|&(pattern, _)| self.pattern(near, pattern).clone())
+                .collect(),
             ..Seen::default()
         }
     }
@@ -170,11 +182,14 @@ impl Writers {
             }
             for part in &world.node(id).parts {
                 if !matches!(part, Part::Not(_)) {
-                    open.extend(part.in_place().into_iter().map(|node| world.exact_beside(id, node)));
+                    open.extend(
+                        part.in_place().into_iter().map(|node| world.exact_beside(id, node)),
+                    );
                 }
             }
         }
-        let nodes: Vec<Id> = nodes.into_iter().filter(|&id| has_inside(&world.node(id).parts)).collect();
+        let nodes: Vec<Id> =
+            nodes.into_iter().filter(|&id| has_inside(&world.node(id).parts)).collect();
         if nodes.is_empty() {
             return None;
         }
@@ -250,7 +265,12 @@ impl Writers {
     }
 
     /// Does a value hold declared members only, at every place?
-    pub(crate) fn follows(&mut self, world: &World, writer: u32, value: &serde_json::Value) -> bool {
+    pub(crate) fn follows(
+        &mut self,
+        world: &World,
+        writer: u32,
+        value: &serde_json::Value,
+    ) -> bool {
         match value {
             serde_json::Value::Array(items) => items.iter().enumerate().all(|(at, item)| {
                 self.item(world, writer, at).is_none_or(|writer| self.follows(world, writer, item))
@@ -259,7 +279,9 @@ impl Writers {
                 let here = self.get(writer);
                 // A pattern that is not reasoned about may declare the name.
                 here.declared.as_ref().is_none_or(|seen| seen.covers(name) != Some(false))
-                    && self.member(world, writer, name).is_none_or(|writer| self.follows(world, writer, member))
+                    && self
+                        .member(world, writer, name)
+                        .is_none_or(|writer| self.follows(world, writer, member))
             }),
             _ => true,
         }
@@ -270,7 +292,11 @@ fn has_inside(parts: &[Part]) -> bool {
     parts.iter().any(|part| {
         matches!(
             part,
-            Part::Members(_) | Part::UnevaluatedMembers(_) | Part::Items(_) | Part::Contains { .. } | Part::UnevaluatedItems(_)
+            Part::Members(_)
+                | Part::UnevaluatedMembers(_)
+                | Part::Items(_)
+                | Part::Contains { .. }
+                | Part::UnevaluatedItems(_)
         )
     })
 }

@@ -114,8 +114,12 @@ pub(crate) fn judge(
             });
         }
     }
-    let explained: Vec<Change> = found.iter().map(|judged| judged.change.clone()).collect();
-    for mut change in engine.unexplained(&explained, &context) {
+    let mut explained: Vec<Change> = found.iter().map(|judged| judged.change.clone()).collect();
+    let unexplained = engine.explain(&mut explained, &context);
+    for (judged, change) in found.iter_mut().zip(explained) {
+        judged.change.witness = change.witness;
+    }
+    for mut change in unexplained {
         change.path = pair.new.to_string();
         found.push(Judged {
             change,

@@ -1,7 +1,68 @@
 //! SF9xx: findings about the comparison itself.
 
+use super::finding::{Context, Judgement, bare, shown};
+use crate::change::{Change, Witness};
+use crate::engine::Direction;
+use crate::verdict::{Authority, Meaning};
+
 rules! {
     Comparison;
+    SF900 "undecided" Proof "Whether every old call still fits could not be decided; undecided is never safe."
     SF901 "suppression-expired" Proof "An accepted finding is past its date and still there."
     SF902 "suppression-unused" Proof "An accepted finding is there no longer; what accepts it could hide another."
+    SF904 "schema-unreadable" Proof "A schema cannot be read, so nothing can be promised about it."
+    SF910 "loss-without-a-rule" Witness "A value is lost or gained and no other rule names the cause."
+}
+
+/// The engine could not decide.
+pub fn undecided(why: &schema::Why, context: &Context<'_>) -> Change {
+    let sentence = match &why.keyword {
+        Some(keyword) => format!(
+            "whether every old value still fits is undecided: {} (`{keyword}`, after {} steps)",
+            why.reason, why.spent
+        ),
+        None => format!(
+            "whether every old value still fits is undecided: {} (after {} steps)",
+            why.reason, why.spent
+        ),
+    };
+    let path = format!("{}{}", context.prefix, why.pointer);
+    bare(&SF900, context.subject, path, (None, None), Judgement::UNDECIDED, sentence)
+}
+
+/// A schema cannot be read.
+pub fn unreadable(problem: &str, context: &Context<'_>) -> Change {
+    bare(
+        &SF904,
+        context.subject,
+        context.prefix.to_string(),
+        (None, None),
+        Judgement::UNDECIDED.authority(Authority::Unknown),
+        format!("the schema cannot be read, so nothing is promised: {problem}"),
+    )
+}
+
+/// A value is lost or gained and no rule says why.
+pub fn unexplained(witness: &Witness, direction: Direction, context: &Context<'_>) -> Change {
+    let (judgement, what) = match direction {
+        Direction::Input => (Judgement::BREAKING, "fitted before and is refused"),
+        Direction::Output => {
+            (Judgement::BREAKING.meaning(Meaning::Changed), "can come now and could not before")
+        }
+    };
+    let mut change = bare(
+        &SF910,
+        context.subject,
+        format!("{}{}", context.prefix, witness.instance_pointer),
+        (None, Some(witness.value.clone())),
+        judgement,
+        format!(
+            "{} {what} (`{}` at {})",
+            shown(&witness.value),
+            witness.keyword,
+            witness.rejected_by
+        ),
+    );
+    change.witness = Some(witness.clone());
+    change
 }

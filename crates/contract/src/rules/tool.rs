@@ -27,6 +27,7 @@ rules! {
     SF322 "tool-duty-tightened" Declared "The text of a tool asks for more than before; a server that means it refuses by itself."
     SF323 "tool-notation" Proof "Titles, icons, metadata or the order of members changed."
     SF324 "task-support-changed" Proof "Whether a tool runs as a task changed."
+    SF325 "list-emptied" Proof "The list went from many tools to none: a fault of the server or its reader until proven otherwise."
     SF330 "instructions-changed" Declared "The server's instructions changed."
 }
 
@@ -392,6 +393,20 @@ pub enum Fate {
     SuspectedMerge,
     /// A like tool; a guess.
     Suspected,
+}
+
+/// No tool is left.
+pub fn emptied(context: &Context<'_>, before: usize) -> Change {
+    at(
+        &SF325,
+        context,
+        "",
+        (Some(&Value::from(before)), Some(&Value::from(0))),
+        Judgement::BREAKING.class(Class::Removal).meaning(Meaning::Unknown),
+        format!(
+            "{before} tools before, none now: a fault until proven otherwise; fetch the list again"
+        ),
+    )
 }
 
 /// A tool that is new.

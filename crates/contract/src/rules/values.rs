@@ -190,13 +190,15 @@ pub(super) fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) 
         };
         let known = added.iter().filter(|value| said(value)).count();
         if local.loses_nothing() || known == added.len() && known >= 2 {
-            return vec![finding(
+            let mut change = finding(
                 &SF134,
                 edit,
                 context,
                 Judgement::NOTATION.compat(Compat::Compatible),
                 format!("`{name}` lists {}; the text offered them before", shown_list(added)),
-            )];
+            );
+            change.witness = local.lost_witness();
+            return vec![change];
         }
         let mut change = finding(
             &SF134,

@@ -69,7 +69,9 @@ impl Near<'_> {
                 let drawn = self.draw(dice.pick(branches), dice, depth + 1);
                 match drawn {
                     Value::Object(members) => merged.extend(members),
-                    other if !rules.contains_key("type") && !rules.contains_key("properties") => return other,
+                    other if !rules.contains_key("type") && !rules.contains_key("properties") => {
+                        return other;
+                    }
                     _ => {}
                 }
             }
@@ -84,7 +86,9 @@ impl Near<'_> {
         }
         let kind = match rules.get("type") {
             Some(Value::String(kind)) => kind.clone(),
-            Some(Value::Array(kinds)) if !kinds.is_empty() => dice.pick(kinds).as_str().unwrap_or("null").to_string(),
+            Some(Value::Array(kinds)) if !kinds.is_empty() => {
+                dice.pick(kinds).as_str().unwrap_or("null").to_string()
+            }
             _ => guess(rules, dice),
         };
         match kind.as_str() {
@@ -115,7 +119,8 @@ impl Near<'_> {
 
     fn number(&self, rules: &Map<String, Value>, kind: &str, dice: &mut Dice) -> Value {
         let mut near: Vec<f64> = vec![0.0, 1.0, -1.0, 7.0];
-        for keyword in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] {
+        for keyword in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
+        {
             if let Some(n) = rules.get(keyword).and_then(Value::as_f64) {
                 near.extend([n, n + 1.0, n - 1.0, n * 2.0]);
             }
@@ -142,7 +147,11 @@ impl Near<'_> {
         let length = usize::try_from(*dice.pick(&lengths)).unwrap();
         let letters = ["a", "x", "A", "0", "-", " ", "b", "z"];
         let letter = *dice.pick(&letters);
-        json!((0..length).map(|_| if dice.one_in(4) { *dice.pick(&letters) } else { letter }).collect::<String>())
+        json!(
+            (0..length)
+                .map(|_| if dice.one_in(4) { *dice.pick(&letters) } else { letter })
+                .collect::<String>()
+        )
     }
 
     fn array(&self, rules: &Map<String, Value>, dice: &mut Dice, depth: usize) -> Value {
@@ -156,18 +165,37 @@ impl Near<'_> {
         let free = json!(true);
         let items = (0..length)
             .map(|at| {
-                let prefix = rules.get("prefixItems").or(rules.get("items")).and_then(|list| list.get(at));
-                let schema = prefix.or(rules.get("contains").filter(|_| dice.one_in(3))).or(rules.get("items")).unwrap_or(&free);
+                let prefix =
+                    rules.get("prefixItems").or(rules.get("items")).and_then(|list| list.get(at));
+                let schema = prefix
+                    .or(rules.get("contains").filter(|_| dice.one_in(3)))
+                    .or(rules.get("items"))
+                    .unwrap_or(&free);
                 self.draw(schema, dice, depth + 1)
             })
             .collect();
         Value::Array(items)
     }
 
-    fn object(&self, rules: &Map<String, Value>, mut members: Map<String, Value>, dice: &mut Dice, depth: usize) -> Value {
-        let required: Vec<&str> = rules.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-        for (name, schema) in rules.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let keep = if required.contains(&name.as_str()) { !dice.one_in(12) } else { dice.one_in(3) };
+    fn object(
+        &self,
+        rules: &Map<String, Value>,
+        mut members: Map<String, Value>,
+        dice: &mut Dice,
+        depth: usize,
+    ) -> Value {
+        let required: Vec<&str> = rules
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        for (name, schema) in
+            rules.get("properties").and_then(Value::as_object).into_iter().flatten()
+        {
+            let keep =
+                if required.contains(&name.as_str()) { !dice.one_in(12) } else { dice.one_in(3) };
             if keep {
                 members.insert(name.clone(), self.draw(schema, dice, depth + 1));
             }
@@ -177,7 +205,9 @@ impl Near<'_> {
                 members.insert(name.to_string(), self.any(dice, depth + 1));
             }
         }
-        if let Some(rest) = rules.get("additionalProperties").filter(|rest| rest.as_object().is_some_and(|rest| !rest.is_empty()))
+        if let Some(rest) = rules
+            .get("additionalProperties")
+            .filter(|rest| rest.as_object().is_some_and(|rest| !rest.is_empty()))
             && dice.one_in(2)
         {
             members.insert("k".into(), self.draw(rest, dice, depth + 1));
@@ -193,9 +223,18 @@ impl Near<'_> {
 
 fn guess(rules: &Map<String, Value>, dice: &mut Dice) -> String {
     for (keyword, kind) in [
-        ("properties", "object"), ("required", "object"), ("items", "array"), ("prefixItems", "array"),
-        ("pattern", "string"), ("minLength", "string"), ("minimum", "number"), ("maximum", "number"), ("multipleOf", "number"),
-        ("patternProperties", "object"), ("additionalProperties", "object"), ("contains", "array"),
+        ("properties", "object"),
+        ("required", "object"),
+        ("items", "array"),
+        ("prefixItems", "array"),
+        ("pattern", "string"),
+        ("minLength", "string"),
+        ("minimum", "number"),
+        ("maximum", "number"),
+        ("multipleOf", "number"),
+        ("patternProperties", "object"),
+        ("additionalProperties", "object"),
+        ("contains", "array"),
     ] {
         if rules.contains_key(keyword) && !dice.one_in(5) {
             return kind.into();
@@ -210,7 +249,13 @@ pub fn mentioned(schema: &Value, out: &mut Vec<Value>) {
         Value::Object(members) => {
             for (name, member) in members {
                 if name == "properties" || name == "patternProperties" {
-                    out.extend(member.as_object().into_iter().flatten().map(|(name, _)| json!(name.trim_matches(['^', '$']))));
+                    out.extend(
+                        member
+                            .as_object()
+                            .into_iter()
+                            .flatten()
+                            .map(|(name, _)| json!(name.trim_matches(['^', '$']))),
+                    );
                 }
                 if !matches!(name.as_str(), "description" | "title" | "$schema" | "$id" | "$ref") {
                     mentioned(member, out);
@@ -248,7 +293,8 @@ fn without_formats(schema: &Value) -> Value {
             members
                 .iter()
                 .filter(|(name, member)| {
-                    !(matches!(name.as_str(), "format" | "contentEncoding" | "contentMediaType") && member.is_string())
+                    !(matches!(name.as_str(), "format" | "contentEncoding" | "contentMediaType")
+                        && member.is_string())
                 })
                 .map(|(name, member)| (name.clone(), without_formats(member)))
                 .collect(),

@@ -1,0 +1,131 @@
+//! Two JSON Schemas: the relation itself, and the rules that explain it.
+
+use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Subject};
+use crate::diff::Options;
+use crate::document::{Bundle, Problem};
+use crate::edit::walk;
+use crate::engine::concerns_sets;
+use crate::relation::{Local, reported};
+use crate::rules::finding::{Context, canonical};
+use crate::rules::{comparison, input, tool};
+use crate::tools::join;
+use crate::verdict::{Compat, Verdict};
+use crate::view::Source;
+use schema::{Answer, Documents, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Compares two schemas as what a caller sends: `lost` breaks. The relation is strict: any member
+/// that a schema does not forbid may be sent.
+///
+/// # Errors
+/// Where one of the two cannot be read as a schema: all problems at once.
+pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<Problem>> {
+    let (old_documents, new_documents) = (documents(old), documents(new));
+    let mut problems = Vec::new();
+    let mut read =
+        |bundle: &Bundle, documents: &Arc<Documents>, pointer: &str| match Schema::read_in(
+            documents,
+            "",
+            pointer,
+            &ReadOptions::default(),
+        ) {
+            Ok(schema) => Some(schema),
+            Err(found) => {
+                problems.extend(found.into_iter().map(|problem| Problem {
+                    place: format!("{}#{}", bundle.name, problem.pointer),
+                    sentence: problem.sentence,
+                    help: "correct the schema; nothing was compared".to_string(),
+                }));
+                None
+            }
+        };
+    let (was, is) = (read(old, &old_documents, ""), read(new, &new_documents, ""));
+    let (Some(was), Some(is)) = (was, is) else { return Err(problems) };
+    let counts = |unchanged| Counts { old: 1, new: 1, unchanged };
+    let (from, to) = (revision(old), revision(new));
+    if from == to {
+        return Ok(Diff {
+            kind: Kind::Schema,
+            verdict: Verdict::Safe,
+            entries: Vec::new(),
+            counts: counts(1),
+        });
+    }
+    // The strict relation is reported. The verdict asks the question that matters to a caller:
+    // members that its own schema declares (an optional member added to an open schema is no loss).
+    let relation = relate(&was, &is, &Question::default());
+    let declared = Question { open_objects: OpenObjects::DeclaredWriters, ..Question::default() };
+    let of_callers = relate(&was, &is, &declared);
+    let subject = Subject::Schema(new.name.clone());
+    let context = Context {
+        subject: &subject,
+        lexicon: &options.lexicon,
+        old_text: "",
+        new_text: "",
+        prefix: "",
+    };
+    let mut changes = Vec::new();
+    if let (Some(before), Some(after)) = (Source::bundle(old).at(""), Source::bundle(new).at("")) {
+        for edit in walk(&before, &after) {
+            let asked = concerns_sets(&edit).then(|| {
+                let (Some(a), Some(b)) = (&edit.at.0, &edit.at.1) else { return None };
+                let options = ReadOptions::default();
+                let was = Schema::read_in(&old_documents, "", a, &options).ok()?;
+                let is = Schema::read_in(&new_documents, "", b, &options).ok()?;
+                Some(Local::of(&relate(&was, &is, &declared)))
+            });
+            let local = asked.flatten().unwrap_or_else(Local::not_asked);
+            changes.extend(input::judge(&edit, &local, &context));
+        }
+    }
+    settle(&mut changes, &of_callers, &context);
+    let mut entry: Entry = join(subject.clone(), Some(from), Some(to), changes);
+    entry.relation = Some(relation);
+    let verdict = entry.verdict;
+    Ok(Diff { kind: Kind::Schema, verdict, entries: vec![entry], counts: counts(0) })
+}
+
+/// The relation has the last word: a loss that no rule explains is still reported.
+fn settle(changes: &mut Vec<Change>, relation: &Relation, context: &Context<'_>) {
+    let settled = changes.iter().any(|change| change.axes.compat > Compat::Compatible);
+    match &relation.lost {
+        Answer::Some(witnesses) => {
+            let Some(first) = witnesses.first() else { return };
+            let witness = reported(first, crate::change::Side::Old);
+            match changes.iter_mut().find(|change| change.axes.compat > Compat::Compatible) {
+                Some(change) if change.witness.is_none() => change.witness = Some(witness),
+                Some(_) => {}
+                None => changes.push(comparison::unexplained(
+                    &witness,
+                    crate::engine::Direction::Input,
+                    context,
+                )),
+            }
+        }
+        Answer::Unknown(why) if !settled => changes.push(comparison::undecided(why, context)),
+        _ => {}
+    }
+    if changes.is_empty() {
+        changes.push(tool::restated(context));
+    }
+}
+
+fn documents(bundle: &Bundle) -> Arc<Documents> {
+    let files: BTreeMap<String, Arc<Value>> =
+        bundle.files.iter().map(|(name, value)| (name.clone(), Arc::new(value.clone()))).collect();
+    Arc::new(Documents::with_files(Arc::new(bundle.root.clone()), files))
+}
+
+fn revision(bundle: &Bundle) -> Revision {
+    let mut hash = Sha256::new();
+    hash.update(canonical(&bundle.root).as_bytes());
+    for (name, value) in &bundle.files {
+        hash.update(name.as_bytes());
+        hash.update(canonical(value).as_bytes());
+    }
+    let hex: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Revision { digest: format!("sha256:{hex}"), ordinal: None }
+}
