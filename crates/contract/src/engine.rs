@@ -11,6 +11,7 @@ use crate::relation::{Local, reported};
 use crate::rules::comparison;
 use crate::rules::finding::{Context, canonical};
 use crate::verdict::Compat;
+use crate::view::{Node, Source, View};
 use schema::{Answer, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -83,6 +84,28 @@ pub fn lenient(schema: &Value) -> Value {
     })
 }
 
+/// The schema of a whole call: where it declares no argument, callers send none. (Deeper down, an
+/// object without declared members is a free map.)
+fn sent(schema: &Value) -> Value {
+    let mut sent = schema.clone();
+    let declares_nothing = View::of(&Node {
+        source: Source::single(schema),
+        file: "",
+        pointer: String::new(),
+        value: schema,
+    });
+    let Value::Object(members) = &mut sent else { return sent };
+    let free = declares_nothing.members.is_empty()
+        && declares_nothing.patterns.is_empty()
+        && declares_nothing.variants.is_empty()
+        && declares_nothing.is_open()
+        && members.get("type").is_some_and(|kind| kind == "object");
+    if free {
+        members.insert("additionalProperties".to_string(), Value::Bool(false));
+    }
+    sent
+}
+
 /// The schema in which undeclared members may come.
 pub fn opened(schema: &Value) -> Value {
     every_schema(schema, &|members| {
@@ -120,6 +143,14 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// Prepares the schemas of a whole call, or of its answer.
+    pub fn of_call(old: &Value, new: &Value, direction: Direction) -> Pair {
+        match direction {
+            Direction::Input => Pair::new(&sent(old), new, direction),
+            Direction::Output => Pair::new(old, new, direction),
+        }
+    }
+
     /// Prepares the two sides for the direction.
     pub fn new(old: &Value, new: &Value, direction: Direction) -> Pair {
         let (old, new) = match direction {

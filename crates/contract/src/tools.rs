@@ -166,7 +166,7 @@ fn schemas(
     let prefix = format!("/{member}");
     let context = Context { prefix: &prefix, ..*context };
     let edits = walk(&node(before), &node(after));
-    let engine = Pair::new(before, after, direction);
+    let engine = Pair::of_call(before, after, direction);
     let mut changes = Vec::new();
     for edit in &edits {
         let local = if concerns_sets(edit) { engine.local(edit) } else { Local::not_asked() };

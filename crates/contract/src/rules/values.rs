@@ -35,7 +35,7 @@ pub(super) fn bound_changed(
     }
     let bound = edit.after.as_ref().and_then(Value::as_i64);
     if bound.is_some_and(|bound| bound.abs() == INTEROPERABLE) {
-        return finding(
+        let mut change = finding(
             &SF145,
             edit,
             context,
@@ -44,6 +44,8 @@ pub(super) fn bound_changed(
                 "`{name}`: {moved}, where JSON readers stop being exact; no usual value is lost"
             ),
         );
+        change.witness = local.lost_witness();
+        return change;
     }
     // Zero often means "no limit" or "now"; where the old text gives it a meaning it is a value.
     let zero_has_meaning = edit_text_before(edit, context)
@@ -291,7 +293,7 @@ pub(super) fn set_change(
 ) -> Change {
     let name = if edit.field.is_empty() { "the arguments" } else { edit.field.as_str() };
     if local.same_set() {
-        let sentence = format!("`{name}`: {what} is written differently, the values are the same");
+        let sentence = format!("`{name}`: {what} changed in writing only, the values are the same");
         return finding(rule, edit, context, Judgement::NOTATION, sentence);
     }
     if local.loses_nothing() {
