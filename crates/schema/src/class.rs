@@ -24,6 +24,61 @@ pub(crate) fn find_cycle(edges: &[Vec<NodeId>]) -> Option<NodeId> {
     })
 }
 
+/// Steps of the longest path along `edges`, which have no cycle, and the node it begins at.
+pub(crate) fn longest_path(edges: &[Vec<NodeId>]) -> (usize, NodeId) {
+    let mut waiting: Vec<usize> = edges.iter().map(Vec::len).collect();
+    let mut below = vec![0usize; edges.len()];
+    let mut longest = (0, 0);
+    for at in settle(edges, &mut waiting) {
+        below[at] = edges[at].iter().map(|&next| below[next as usize] + 1).max().unwrap_or(0);
+        if below[at] > longest.0 {
+            longest = (below[at], NodeId::try_from(at).expect("the number of nodes is bounded"));
+        }
+    }
+    longest
+}
+
+/// How deep a walk from `root` nests that visits every node once, in either order of the edges:
+/// what a reader that recurses would need.
+pub(crate) fn walk_depth(edges: &[Vec<NodeId>], root: NodeId) -> usize {
+    let walk = |backwards: bool| {
+        let mut seen = vec![false; edges.len()];
+        let mut path: Vec<(usize, usize)> = vec![(root as usize, 0)];
+        let mut deepest = 1;
+        seen[root as usize] = true;
+        while let Some((at, next)) = path.last_mut() {
+            let targets = &edges[*at];
+            let Some(&to) =
+                (if backwards { targets.iter().rev().nth(*next) } else { targets.get(*next) })
+            else {
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            if !std::mem::replace(&mut seen[to as usize], true) {
+                path.push((to as usize, 0));
+                deepest = deepest.max(path.len());
+            }
+        }
+        deepest
+    };
+    walk(false).max(walk(true))
+}
+
+/// Every edge of an arena, in place and inner ones.
+fn all_edges(arena: &Arena) -> Vec<Vec<NodeId>> {
+    arena
+        .nodes
+        .iter()
+        .map(|node| {
+            node.parts
+                .iter()
+                .flat_map(|part| part.in_place().into_iter().chain(part.inner()))
+                .collect()
+        })
+        .collect()
+}
+
 /// Nodes in an order in which successors come first, leaving out those that reach a cycle.
 fn settle(edges: &[Vec<NodeId>], waiting: &mut [usize]) -> Vec<usize> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
@@ -48,16 +103,8 @@ fn settle(edges: &[Vec<NodeId>], waiting: &mut [usize]) -> Vec<usize> {
 
 /// Gives every node that reaches no cycle its class.
 pub(crate) fn assign(arena: &mut Arena) {
-    let mut edges: Vec<Vec<NodeId>> = arena
-        .nodes
-        .iter()
-        .map(|node| {
-            node.parts
-                .iter()
-                .flat_map(|part| part.in_place().into_iter().chain(part.inner()))
-                .collect()
-        })
-        .collect();
+    let mut edges = all_edges(arena);
+    arena.walk_depth = walk_depth(&edges, arena.root);
     for (at, node) in arena.nodes.iter().enumerate() {
         if node.parts.iter().any(|part| matches!(part, Part::Opaque { .. })) {
             // What is not understood is equal to nothing: an edge to itself keeps it unsettled.

@@ -85,7 +85,7 @@ pub(crate) fn build(
     draft: Draft,
 ) -> Result<Validator, String> {
     let whole = place.pointer.is_empty() && documents.is_single() && draft != Draft::OpenApi30;
-    let mut options = jsonschema::options()
+    let options = jsonschema::options()
         .with_draft(match draft {
             Draft::Draft04 => jsonschema::Draft::Draft4,
             Draft::Draft06 => jsonschema::Draft::Draft6,
@@ -94,13 +94,9 @@ pub(crate) fn build(
             Draft::Draft202012 | Draft::OpenApi30 => jsonschema::Draft::Draft202012,
         })
         .should_validate_formats(false)
+        .without_content_encoding_support("base64")
+        .without_content_media_type_support("application/json")
         .with_retriever(NeverFetch);
-    for encoding in ["base64"] {
-        options = options.without_content_encoding_support(encoding);
-    }
-    for media_type in ["application/json"] {
-        options = options.without_content_media_type_support(media_type);
-    }
     let built = match documents.at(place) {
         Some(root) if whole => options.build(root),
         _ => options.build(&Gather::new(documents, draft).whole(place)),

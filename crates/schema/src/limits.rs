@@ -29,6 +29,10 @@ pub(crate) const FRAMES: usize = 220;
 /// but the independent validator that replays witnesses does.
 pub const SCHEMA_DEPTH: usize = 200;
 
+/// Levels of JSON in a document that is read as one schema: two for each level of schemas, and then
+/// those of a value in it. Copying and dropping a document recurse.
+pub const DOCUMENT_DEPTH: usize = 2 * SCHEMA_DEPTH + VALUE_DEPTH;
+
 /// Schema objects read for one schema. The largest real contract seen has a few thousand.
 pub const SCHEMA_NODES: usize = 50_000;
 
@@ -92,3 +96,10 @@ pub(crate) const UNEVALUATED_DEPTH: usize = 64;
 
 /// Longest chain of in-place steps (`$ref` to `$ref`, `allOf` in `allOf`): judges recurse along it.
 pub const CHAIN: usize = 200;
+
+/// How deep schemas may reach into each other for the independent validator, which recurses while it
+/// compiles: about 4 KiB a level, so this stays within a 2 MiB thread.
+pub const REPLAY_DEPTH: usize = 250;
+
+/// Values of an `enum` from which on they are looked up by key in place of one by one.
+pub(crate) const LOOKED_UP: usize = 16;

@@ -3,10 +3,13 @@
 //! A node is true of a value when all its parts are. Every reference is an edge to another node, dynamic
 //! ones included (the reader makes one node per place *and* dynamic scope), so nothing is left to resolve.
 
+use crate::limits;
 use crate::number::Rat;
 use crate::pattern::Pattern;
+use crate::value;
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Index of a node in its arena.
@@ -108,6 +111,8 @@ pub(crate) enum Part {
         keyword: &'static str,
         values: Arc<[Value]>,
         nodes: Vec<Option<NodeId>>,
+        /// Keys of the values, where there are many.
+        keys: Option<Arc<BTreeSet<String>>>,
     },
     AtLeast {
         at: Rat,
@@ -194,9 +199,22 @@ pub(crate) struct Arena {
     pub(crate) nodes: Vec<Node>,
     pub(crate) patterns: Vec<Arc<Pattern>>,
     pub(crate) root: NodeId,
+    /// How deep a reader that recurses from node to node would nest.
+    pub(crate) walk_depth: usize,
 }
 
 impl Part {
+    /// A list of values; compound ones come with the node that accepts just them.
+    pub(crate) fn choice(
+        keyword: &'static str,
+        values: Vec<Value>,
+        nodes: Vec<Option<NodeId>>,
+    ) -> Part {
+        let keys = (values.len() > limits::LOOKED_UP)
+            .then(|| Arc::new(values.iter().map(value::key).collect()));
+        Part::Choice { keyword, values: values.into(), nodes, keys }
+    }
+
     /// The keyword this part was written as.
     pub(crate) fn keyword(&self) -> &'static str {
         match self {

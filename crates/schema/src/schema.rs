@@ -3,7 +3,7 @@
 use crate::node::{Arena, NodeId, Place};
 use crate::read::{self, Draft, SchemaProblem};
 use crate::resolve::Documents;
-use crate::{ReadOptions, evaluate};
+use crate::{ReadOptions, evaluate, limits, value};
 use jsonschema::Validator;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
@@ -41,6 +41,15 @@ impl Schema {
     /// network, a circle of references without a step, a dialect that is not supported, a
     /// regular expression that cannot be read, a keyword with a value that means nothing, a blank schema.
     pub fn read(document: &Value, options: &ReadOptions) -> Result<Schema, Vec<SchemaProblem>> {
+        if value::deeper_than(document, limits::DOCUMENT_DEPTH) {
+            return Err(vec![SchemaProblem {
+                pointer: String::new(),
+                sentence: format!(
+                    "the document nests deeper than {} levels",
+                    limits::DOCUMENT_DEPTH
+                ),
+            }]);
+        }
         Schema::read_at(Arc::new(document.clone()), "", options)
     }
 
@@ -107,6 +116,12 @@ impl Schema {
 
     pub(crate) fn validator(&self) -> Result<&Validator, String> {
         let inner = &self.inner;
+        if inner.arena.walk_depth > limits::REPLAY_DEPTH {
+            return Err(format!(
+                "the schema reaches deeper than {} schemas, too deep for the independent validator",
+                limits::REPLAY_DEPTH
+            ));
+        }
         inner
             .validator
             .get_or_init(|| evaluate::build(&inner.documents, &inner.place, inner.draft))

@@ -1,8 +1,9 @@
 //! From a value that separates to a witness: smaller while it still separates, with both places named.
 
-use crate::judge::{Judge, Rejected, Truth};
+use crate::judge::{Judge, Truth};
 use crate::limits;
 use crate::node::{Arena, NodeId, Part};
+use crate::reject::Rejected;
 use serde_json::Value;
 
 /// What makes a value separate: accepted here, rejected there, and writable where that is asked.
@@ -141,7 +142,12 @@ pub(crate) fn governs(arena: &Arena, instance: &str) -> NodeId {
         }
         here = next;
     }
-    here[0]
+    // What only points on is not what governs.
+    let mut node = here[0];
+    while let [Part::Ref { node: next, .. }] = arena.nodes[node as usize].parts.as_slice() {
+        node = *next;
+    }
+    node
 }
 
 fn in_place(arena: &Arena, roots: &[NodeId]) -> Vec<NodeId> {

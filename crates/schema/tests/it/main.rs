@@ -1,3 +1,13 @@
 //! The engine against known answers, laws, another validator, and hostile input.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+mod generate;
+mod grammar;
 mod hard;
+mod hostile;
+mod patterns;
+mod reading;
+mod soundness;
+mod witnesses;
+mod writers;

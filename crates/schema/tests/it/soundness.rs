@@ -1,0 +1,152 @@
+//! Attacks on the engine: a proof that a drawn value refutes, or a witness that another
+//! validator does not replay, fails. `STEADFAST_SOUNDNESS=n` draws n pairs in place of the usual number.
+
+use crate::generate::{Boon, Dice, Near, mentioned};
+use crate::grammar::{document, neighbour, values};
+use proptest::prelude::*;
+use schema::{Answer, OpenObjects, Question, ReadOptions, Schema, relate};
+use serde_json::{Value, json};
+
+fn read(document: &Value) -> Option<Schema> {
+    // A random document may come back to itself without a step; that is refused when it is read.
+    Schema::read(document, &ReadOptions::default()).ok()
+}
+
+fn attack(
+    from: &Value,
+    to: &Value,
+    answer: &Answer,
+    dice: &mut Dice,
+    open_objects: OpenObjects,
+) -> Result<bool, String> {
+    let (Some(yes), Some(no)) = (Boon::new(from), Boon::new(to)) else {
+        return Err(format!("the other validator cannot read {from} or {to}"));
+    };
+    match answer {
+        Answer::Unknown(_) => return Ok(false),
+        Answer::Some(witnesses) => {
+            for witness in witnesses {
+                if !yes.accepts(&witness.value) || no.accepts(&witness.value) {
+                    return Err(format!("{} does not tell\n{from} from\n{to}", witness.value));
+                }
+            }
+        }
+        Answer::Nothing => {
+            let strays = open_objects == OpenObjects::AsWritten;
+            let mut pool = if strays { values() } else { Vec::new() };
+            mentioned(from, &mut pool);
+            if strays {
+                mentioned(to, &mut pool);
+            }
+            let near = Near { root: from, strays, pool: pool.clone() };
+            let drawn = (0..60).map(|_| near.draw(from, dice, 0)).collect::<Vec<_>>();
+            for value in drawn.iter().chain(if strays { &pool } else { &[][..] }) {
+                if yes.accepts(value) && !no.accepts(value) {
+                    return Err(format!(
+                        "{value} refutes that nothing of\n{from} is lost in\n{to}"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+#[test]
+fn no_proof_is_refuted_and_every_witness_replays() {
+    let pairs: u64 =
+        std::env::var("STEADFAST_SOUNDNESS").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
+    let (mut decided, mut asked, mut wrong) = (0, 0, Vec::new());
+    for seed in 0..pairs {
+        let mut dice = Dice::new(seed + 1);
+        let old = document(&mut dice);
+        let new = if dice.one_in(4) { document(&mut dice) } else { neighbour(&old, &mut dice) };
+        let (Some(a), Some(b)) = (read(&old), read(&new)) else { continue };
+        let relation = relate(&a, &b, &Question::default());
+        for (from, to, answer) in [(&old, &new, &relation.lost), (&new, &old, &relation.gained)] {
+            asked += 1;
+            match attack(from, to, answer, &mut dice, OpenObjects::AsWritten) {
+                Ok(yes) => decided += usize::from(yes),
+                Err(why) => wrong.push(format!("seed {seed}: {why}")),
+            }
+        }
+    }
+    println!("{decided} of {asked} answers decided");
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(6)].join("\n\n")
+    );
+    assert!(decided * 100 >= asked * 95, "only {decided} of {asked} decided");
+}
+
+fn same(a: &Value, b: &Value) -> Result<(), TestCaseError> {
+    let (Some(left), Some(right)) = (read(a), read(b)) else { return Ok(()) };
+    let relation = relate(&left, &right, &Question::default());
+    for answer in [&relation.lost, &relation.gained] {
+        prop_assert!(!matches!(answer, Answer::Some(_)), "{a} and {b} are equal: {answer:?}");
+    }
+    Ok(())
+}
+
+/// Puts a document into a larger schema without moving its definitions.
+fn wrapped(document: &Value, wrap: impl Fn(Value) -> Value) -> Value {
+    let mut inner = document.clone();
+    let definitions = inner.as_object_mut().unwrap().shift_remove("$defs").unwrap();
+    let mut out = wrap(inner);
+    out.as_object_mut().unwrap().insert("$defs".into(), definitions);
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_schema_relates_to_itself_without_loss(seed in any::<u64>()) {
+        let document = document(&mut Dice::new(seed));
+        if let Some(schema) = read(&document) {
+            for open_objects in [OpenObjects::AsWritten, OpenObjects::DeclaredWriters] {
+                let relation = relate(&schema, &schema, &Question { open_objects, ..Question::default() });
+                prop_assert_eq!(relation.lost, Answer::Nothing, "{}", document);
+                prop_assert_eq!(relation.gained, Answer::Nothing, "{}", document);
+            }
+        }
+    }
+
+    #[test]
+    fn swapping_the_sides_swaps_the_answers(seed in any::<u64>()) {
+        let mut dice = Dice::new(seed);
+        let old = document(&mut dice);
+        let new = neighbour(&old, &mut dice);
+        if let (Some(a), Some(b)) = (read(&old), read(&new)) {
+            let (one, two) = (relate(&a, &b, &Question::default()), relate(&b, &a, &Question::default()));
+            prop_assert_eq!(one.lost, two.gained);
+            prop_assert_eq!(one.gained, two.lost);
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_changes_nothing(seed in any::<u64>()) {
+        let document = document(&mut Dice::new(seed));
+        same(&document, &wrapped(&document, |inner| json!({"allOf": [inner, true]})))?;
+        same(&document, &wrapped(&document, |inner| json!({"anyOf": [inner, false]})))?;
+        same(&document, &wrapped(&document, |inner| json!({"not": {"not": inner}})))?;
+        same(&document, &wrapped(&document, |inner| json!({"anyOf": [inner.clone(), inner]})))?;
+    }
+
+    #[test]
+    fn all_of_narrows_and_any_of_widens(seed in any::<u64>()) {
+        let mut dice = Dice::new(seed);
+        let document = document(&mut dice);
+        let other = crate::grammar::schema(&mut dice, 1);
+        let narrow = wrapped(&document, |inner| json!({"allOf": [inner, other.clone()]}));
+        let wide = wrapped(&document, |inner| json!({"anyOf": [other.clone(), inner]}));
+        if let (Some(plain), Some(narrow), Some(wide)) = (read(&document), read(&narrow), read(&wide)) {
+            let gained = relate(&plain, &narrow, &Question::default()).gained;
+            prop_assert!(!matches!(gained, Answer::Some(_)), "{document}: {gained:?}");
+            let lost = relate(&plain, &wide, &Question::default()).lost;
+            prop_assert!(!matches!(lost, Answer::Some(_)), "{document}: {lost:?}");
+        }
+    }
+}
