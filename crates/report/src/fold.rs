@@ -4,7 +4,7 @@ use crate::level::standing;
 use crate::limits::{BURST_MIN, SAFE_SHOWN, SUBJECTS_SHOWN};
 use crate::words::{is_cosmetic, plural, subjects_of, title};
 use crate::{Report, limits};
-use contract::{Change, Class, Decision, Diff, Entry, Verdict};
+use contract::{Change, Class, Decision, Diff, Entry, Subject, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A diff arranged for reading, gravest first.
@@ -182,7 +182,7 @@ fn is_told_with_old_name(diff: &Diff, entry: &Entry) -> bool {
         return false;
     };
     standing(entry) == Verdict::Safe
-        && entry.changes.iter().all(is_whole)
+        && entry.changes.iter().all(|change| is_whole(entry, change))
         && diff.entries.iter().any(|other| {
             other.subject.name() == old
                 && other.renamed_to.as_ref().is_some_and(|heir| heir.name == entry.subject.name())
@@ -243,8 +243,20 @@ fn foldable(change: &Change) -> bool {
 }
 
 /// True for a change of a subject as a whole: it is gone, it is new, it has another name.
-fn is_whole(change: &Change) -> bool {
-    change.field.is_none() && (change.path.is_empty() || change.path == "/")
+fn is_whole(entry: &Entry, change: &Change) -> bool {
+    change.field.is_none()
+        && match (&entry.subject, change.path.as_str()) {
+            (_, "" | "/") => true,
+            (Subject::Operation(name), path) => own_place(name).is_some_and(|own| own == path),
+            (Subject::Tool(_) | Subject::Schema(_) | Subject::Whole(_), _) => false,
+        }
+}
+
+/// Where an operation stands in its document: `GET /a/b` at `/paths/~1a~1b/get`.
+fn own_place(operation: &str) -> Option<String> {
+    let (method, path) = operation.split_once(' ')?;
+    let path = path.replace('~', "~0").replace('/', "~1");
+    Some(format!("/paths/{path}/{}", method.to_ascii_lowercase()))
 }
 
 /// What must be equal for changes to be told as one.
@@ -263,13 +275,16 @@ fn key(entry: &Entry, change: &Change) -> Key {
     let mut key = Key {
         rule: change.rule,
         verdict: change.verdict,
-        place: change.field.clone().unwrap_or_else(|| change.path.clone()),
+        place: change.field.clone().unwrap_or_default(),
         before: None,
         after: None,
         pattern: String::new(),
     };
     // The value of a whole change is the subject, and its sentence may name others: neither is equal.
-    if !is_whole(change) {
+    if !is_whole(entry, change) {
+        if change.field.is_none() {
+            key.place.clone_from(&change.path);
+        }
         key.before = value(&change.before);
         key.after = value(&change.after);
         key.pattern = without(&change.sentence, entry.subject.name());
@@ -325,7 +340,7 @@ fn for_many(report: &Report, group: &[(&Entry, &Change)]) -> String {
         let each = if at == 0 { "Each of" } else { "each of" };
         return format!("{}{each} {many}{}", &pattern[..at], &pattern[at + 3..]).replace('\0', "…");
     }
-    if is_whole(change) {
+    if is_whole(first, change) {
         // Gone, new: the title says how many.
         return sentence.clone();
     }

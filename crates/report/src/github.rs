@@ -1,6 +1,6 @@
 //! Annotations of a GitHub workflow: commands on standard output that the runner turns into remarks.
 
-use crate::escape::{clip, one_line};
+use crate::escape::{clip, one_line, visible};
 use crate::fold::{Detail, Item, fold};
 use crate::level::{Level, is_finding};
 use crate::limits::{ANNOTATION_TITLE_CHARS, ANNOTATIONS_PER_LEVEL, NAMES_SHOWN, VALUE_CHARS};
@@ -137,7 +137,7 @@ fn command(out: &mut String, options: &RenderOptions, annotation: &Annotation) {
     };
     let mut properties = Vec::new();
     if let Some(file) = &options.file {
-        properties.push(format!("file={}", property(file)));
+        properties.push(format!("file={}", property(&visible(file))));
         if let Some(line) = annotation.line {
             properties.push(format!("line={line}"));
         }

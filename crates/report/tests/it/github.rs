@@ -7,10 +7,10 @@ fn github(diff: &Diff, options: &RenderOptions) -> String {
 }
 
 /// A command as a runner reads it: level, properties, message.
-type Command = (String, Vec<(String, String)>, String);
+pub type Command = (String, Vec<(String, String)>, String);
 
 /// Reads a log the way the runner does: a line is a command where it starts with `::`, spaces aside.
-fn commands(log: &str) -> Vec<Command> {
+pub fn commands(log: &str) -> Vec<Command> {
     let unescape = |text: &str| {
         text.replace("%3A", ":")
             .replace("%2C", ",")

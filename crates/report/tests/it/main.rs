@@ -1,6 +1,7 @@
 //! The formats, over diffs made by hand: every verdict and class, bursts, hostile strings.
 
 mod github;
+mod hostile;
 mod json;
 mod junit;
 mod markdown;

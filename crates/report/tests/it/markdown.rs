@@ -19,7 +19,7 @@ fn forge() -> Options {
 
 /// Reads the comment as a forge does and allows only what the report itself writes.
 /// Returns the cells of each table row.
-fn assert_plain(comment: &str) -> Vec<Vec<String>> {
+pub fn assert_plain(comment: &str) -> Vec<Vec<String>> {
     let allowed =
         ["<code>", "</code>", "<br>", "<!-- -->", "</details>", "<!-- steadfast diff -->"];
     let mut rows: Vec<Vec<String>> = Vec::new();

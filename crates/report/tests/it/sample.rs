@@ -326,23 +326,27 @@ pub const ATTACKS: &[&str] = &[
     "]]>&amp;\"'%0A::error::x {0} {1}",
 ];
 
-/// One subject for each attack, in each place where a server's text can stand.
+/// One subject for each attack.
 pub fn hostile() -> Diff {
-    let entries = ATTACKS
-        .iter()
+    carrying(ATTACKS.iter().copied())
+}
+
+/// The text in each place where a server's text can stand.
+pub fn carrying<'a>(attacks: impl Iterator<Item = &'a str>) -> Diff {
+    let entries = attacks
         .map(|attack| {
             let mut change = change("SF001", Class::Migration, Verdict::Refuse, attack);
-            change.field = Some((*attack).into());
+            change.field = Some(attack.into());
             change.path = format!("/inputSchema/properties/{attack}");
-            change.before = Some(json!({*attack: attack}));
-            change.witness = witness(json!({*attack: [attack]}), attack);
-            change.suppressed = Some((*attack).into());
+            change.before = Some(json!({attack: attack}));
+            change.witness = witness(json!({attack: [attack]}), attack);
+            change.suppressed = Some(attack.into());
             let mut entry = entry(attack, vec![change]);
-            entry.was = Some((*attack).into());
+            entry.was = Some(attack.into());
             entry.renamed_to = Some(Heir {
-                name: (*attack).into(),
+                name: attack.into(),
                 confidence: 0.5,
-                reasons: vec![(*attack).into()],
+                reasons: vec![attack.into()],
                 declared: false,
             });
             entry

@@ -1,6 +1,7 @@
 use crate::sample::{self, assert_inert, options, render};
-use contract::{Class, Counts, Diff, Entry, Kind, Verdict};
+use contract::{Class, Counts, Diff, Entry, Kind, Subject, Verdict};
 use report::{Format, RenderOptions};
+use serde_json::json;
 
 fn text(diff: &Diff, options: &RenderOptions) -> String {
     render(diff, Format::Text, options)
@@ -38,6 +39,26 @@ fn two_alike_are_no_burst() {
     diff.entries.truncate(2);
     let out = text(&diff, &options());
     assert_eq!(out.matches("`project_id` became required;").count(), 2);
+}
+
+#[test]
+fn operations_that_are_gone_are_told_once() {
+    let mut diff = sample::burst();
+    diff.kind = Kind::Openapi;
+    diff.entries.truncate(4);
+    for (at, entry) in diff.entries.iter_mut().enumerate() {
+        entry.subject = Subject::Operation(format!("GET /v{at}/{{id}}"));
+        entry.to = None;
+        entry.changes[0].path = format!("/paths/~1v{at}~1{{id}}/get");
+        entry.changes[0].field = None;
+        entry.changes[0].before = Some(json!({"operationId": at}));
+        entry.changes[0].sentence = "gone; nothing does the same".into();
+    }
+    let out = text(&diff, &options());
+    assert!(
+        out.contains("refuse       4 operations\n  SF001  gone; nothing does the same\n"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -147,9 +168,9 @@ fn colour_adds_only_colour() {
 #[test]
 fn a_huge_value_is_cut_to_its_line() {
     let mut diff = sample::every_verdict();
-    let mut deep = serde_json::json!("end");
+    let mut deep = json!("end");
     for _ in 0..100 {
-        deep = serde_json::json!([deep, "x".repeat(5_000)]);
+        deep = json!([deep, "x".repeat(5_000)]);
     }
     diff.entries[1].changes[0].witness = sample::witness(deep, "type");
     let out = text(&diff, &options());
