@@ -7,11 +7,15 @@
 
 #[path = "support/documents.rs"]
 mod documents;
+#[path = "support/mutators.rs"]
+mod mutators;
 
 use contract::decision::DecisionMap;
-use contract::{Decision, Diff, Options, Verdict, diff};
+use contract::{Class, Decision, Diff, Options, Verdict, diff};
+use mutators::{Map, Random};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 fn decisions(diff: &Diff) -> BTreeSet<Decision> {
     diff.entries
@@ -145,6 +149,137 @@ fn mutations() {
     }
 }
 
+/// The real pairs beside the repository: what is found, to be read by a person.
+fn pairs(corpus: &Path) {
+    let mut folders: Vec<_> = std::fs::read_dir(corpus.join("openapi"))
+        .expect("the corpus has a folder of pairs")
+        .map(|entry| entry.expect("it can be listed").path())
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    for folder in folders {
+        let side = |name: &str| {
+            let json = folder.join(format!("{name}.json"));
+            let path = if json.exists() { json } else { folder.join(format!("{name}.yaml")) };
+            documents::document(name, documents::value(&path))
+        };
+        let name = folder.file_name().expect("it has a name").to_string_lossy().into_owned();
+        match diff(&side("old"), &side("new"), &Options::default()) {
+            Err(problems) => println!("{name}: {problems:#?}"),
+            Ok(found) => {
+                println!("\n{name}: {:?}", found.verdict);
+                for entry in &found.entries {
+                    println!(
+                        "  {} {:?} {:?}",
+                        entry.subject.name(),
+                        entry.verdict,
+                        entry.axes.authority
+                    );
+                    for change in entry
+                        .changes
+                        .iter()
+                        .filter(|c| c.class > Class::Cosmetic || c.verdict != Verdict::Safe)
+                    {
+                        let decisions: BTreeSet<Decision> =
+                            change.decisions.iter().copied().collect();
+                        println!(
+                            "    {} {:?} [{}] {}",
+                            change.rule,
+                            change.verdict,
+                            letters(&decisions),
+                            change.sentence
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Mutants of one kind that are tried in one document.
+const TRIES: usize = 4;
+
+/// The same kinds of change, seeded, in the documents beside the repository.
+fn operators(corpus: &Path, show: &[String]) {
+    let mut folders: Vec<_> = std::fs::read_dir(corpus.join("openapi"))
+        .expect("the corpus has a folder of pairs")
+        .map(|entry| entry.expect("it can be listed").path())
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    let maps: Vec<Map> = folders
+        .iter()
+        .map(|folder| {
+            let json = folder.join("old.json");
+            documents::value(&if json.exists() { json } else { folder.join("old.yaml") })
+        })
+        .filter(|root| root.get("openapi").is_some())
+        .map(Map::of)
+        .collect();
+    let (mut flagged, mut review, mut alarms, mut safe) = (0, 0, 0, 0);
+    println!("\n{:<48} {:<7} right of", "kind of change", "label");
+    for operator in mutators::all() {
+        let (mut right, mut of) = (0, 0);
+        let mut random = Random(41);
+        for map in &maps {
+            let mut mutants = (operator.apply)(map, &mut random);
+            for _ in 0..TRIES {
+                if mutants.is_empty() {
+                    break;
+                }
+                let at = (random.next() % mutants.len() as u64) as usize;
+                let mut mutant = mutants.swap_remove(at);
+                let old = mutators::old_side(map, &mut mutant);
+                let place = documents::difference(&old, &mutant);
+                let (old, new) =
+                    (documents::document("old", old), documents::document("new", mutant));
+                let found =
+                    diff(&old, &new, &Options::default()).expect("both documents are sound");
+                of += 1;
+                let stopped = found.verdict != Verdict::Safe;
+                if stopped == operator.review {
+                    right += 1;
+                } else if show.iter().any(|name| operator.name.contains(name.as_str())) {
+                    println!("  {:?} {} {place}", found.verdict, map.root["info"]["title"]);
+                    for change in found.entries.iter().flat_map(|entry| &entry.changes) {
+                        println!(
+                            "    {} {:?} {} {} {:?} {:?}",
+                            change.rule,
+                            change.verdict,
+                            change.path,
+                            change.sentence,
+                            change.before,
+                            change.after
+                        );
+                    }
+                }
+            }
+        }
+        if operator.review {
+            flagged += right;
+            review += of;
+        } else {
+            alarms += of - right;
+            safe += of;
+        }
+        let wrong = if right == of { "" } else { "  <--" };
+        println!(
+            "{:<48} {:<7} {right:>3} {of:>3}{wrong}",
+            operator.name,
+            if operator.review { "review" } else { "safe" }
+        );
+    }
+    println!("\nflagged {flagged} of {review}, false alarms {alarms} of {safe}");
+}
+
 fn main() {
     mutations();
+    let show: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(corpus) = documents::corpus() {
+        operators(&corpus, &show);
+    }
+    match documents::corpus() {
+        Some(corpus) => pairs(&corpus),
+        None => println!("no corpus beside the repository: real pairs are left out"),
+    }
 }

@@ -86,3 +86,26 @@ fn remove(value: &mut Value, pointer: &str) -> Value {
         _ => panic!("{pointer}: nothing stands there"),
     }
 }
+
+/// The first place in which two values differ.
+#[allow(dead_code)]
+pub fn difference(old: &Value, new: &Value) -> String {
+    match (old, new) {
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => a
+            .iter()
+            .find(|(name, value)| b.get(*name) != Some(value))
+            .map(|(name, value)| {
+                let name = name.as_str();
+                let inner = new.get(name).map_or(String::new(), |new| difference(value, new));
+                format!("/{}{inner}", name.replace('~', "~0").replace('/', "~1"))
+            })
+            .unwrap_or_default(),
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .position(|(a, b)| a != b)
+            .map(|at| format!("/{at}{}", difference(&a[at], &b[at])))
+            .unwrap_or_default(),
+        _ => String::new(),
+    }
+}

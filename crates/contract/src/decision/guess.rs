@@ -254,6 +254,10 @@ fn answered(spot: &Spot<'_>) -> Vec<Decision> {
     if names_it && owner {
         return vec![Target, Eligibility];
     }
+    // The last word is what the value is: a `usage_category` is a category.
+    if STANDING.contains(&last) && !AMOUNTS.contains(&last) {
+        return vec![Eligibility];
+    }
     if any(AMOUNTS, &parts) && (matches!(kind, "number" | "integer" | "string" | "") || !names_it) {
         return vec![Scope];
     }

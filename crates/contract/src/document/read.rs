@@ -162,12 +162,16 @@ fn read_object(bundle: &Bundle, members: &Map<String, Value>) -> Result<Reading,
     if members.contains_key("openapi") {
         return openapi(bundle, members);
     }
+    // The same things said in an older way: what is compared is said in both.
+    if members.get("swagger").map(plain).as_deref() == Some("2.0") {
+        return openapi(bundle, members);
+    }
     if let Some(version) = members.get("swagger") {
         return Err(vec![Problem::at(
             name,
             "/swagger",
             format!("This is a Swagger {} document, which is not read.", plain(version)),
-            "Convert it to OpenAPI 3.0 or 3.1 first, on both sides with the same converter.",
+            "Swagger 2.0 is read; convert older documents first, on both sides with the same converter.",
         )]);
     }
     if members.contains_key("tools") {
@@ -303,7 +307,8 @@ fn openapi(bundle: &Bundle, members: &Map<String, Value>) -> Result<Reading, Vec
     let name = &bundle.name;
     let version = members.get("openapi").map(plain).unwrap_or_default();
     let mut parts = version.split('.');
-    let known = parts.next() == Some("3") && matches!(parts.next(), Some("0" | "1"));
+    let known = members.contains_key("swagger")
+        || parts.next() == Some("3") && matches!(parts.next(), Some("0" | "1"));
     let mut problems = Vec::new();
     if !known {
         problems.push(Problem::at(

@@ -1,9 +1,9 @@
 //! Who is let in and where the call goes: security, schemes, base addresses.
 
 use super::draft::{Finish, REACH, change};
-use super::read::{Alternative, Api, Operation};
-use super::resolve::Node;
-use crate::change::Change;
+use super::read::{Alternative, Api, Operation, root_servers};
+use super::resolve::{Node, Place};
+use crate::change::{Change, Entry, Subject};
 use crate::rules::finding::Judgement;
 use crate::rules::http::*;
 use crate::verdict::Decision::{Ask, Scope};
@@ -69,7 +69,7 @@ pub(crate) fn security(old: &Operation<'_>, new: &Operation<'_>, changes: &mut V
                     &SF535,
                     REACH,
                     format!(
-                        "the operation asks for other rights: {demanded}; The credential that was good enough is turned away; going on would need a wider one, which a person grants",
+                        "the operation asks for other rights: {demanded}; the credential that was good enough is turned away; going on would need a wider one, which a person grants",
                     ),
                 );
             }
@@ -137,12 +137,26 @@ fn value(alternatives: &[Alternative]) -> Value {
 
 /// Compares the base addresses of the two operations.
 pub(crate) fn servers(old: &Operation<'_>, new: &Operation<'_>, changes: &mut Vec<Change>) {
-    if old.servers == new.servers {
-        return;
+    changes.extend(addresses(&old.servers, &new.servers, &new.servers_place));
+}
+
+/// The document's own base addresses, where they moved and no operation goes by them: whoever
+/// took the address from the document goes elsewhere all the same.
+pub(crate) fn unused_servers(old: &Api<'_>, new: &Api<'_>, entries: &[Entry]) -> Option<Entry> {
+    let told = entries
+        .iter()
+        .flat_map(|entry| &entry.changes)
+        .any(|change| [SF530.code, SF531.code, SF532.code].contains(&change.rule));
+    let ((was, _), (is, place)) = (root_servers(&old.document), root_servers(&new.document));
+    let change = addresses(&was, &is, &place).filter(|_| !told)?;
+    Some(super::entry(Subject::Whole("servers".to_owned()), None, None, vec![change]))
+}
+
+fn addresses(was: &[String], is: &[String], place: &Place) -> Option<Change> {
+    if was == is {
+        return None;
     }
-    let (was, is) = (&old.servers, &new.servers);
     let (before, after) = (json!(was), json!(is));
-    let place = &new.servers_place;
     let (rule, judgement, sentence) = match (was.first(), is.first()) {
         (Some(a), Some(b)) if a == b => {
             let gone: Vec<&String> = was.iter().filter(|url| !is.contains(url)).collect();
@@ -165,24 +179,24 @@ pub(crate) fn servers(old: &Operation<'_>, new: &Operation<'_>, changes: &mut Ve
             &SF531,
             REACH,
             format!(
-                "calls go to another host: `{a}` became `{b}`; Credentials and data would be sent there"
+                "calls go to another host: `{a}` became `{b}`; credentials and data would be sent there"
             ),
         ),
         (a, b) => (
             &SF530,
             Judgement::LOOK,
             format!(
-                "calls go to another base address: `{}` became `{}`; The same call reaches another version or place",
+                "calls go to another base address: `{}` became `{}`; the same call reaches another version or place",
                 a.map_or("/", String::as_str),
                 b.map_or("/", String::as_str)
             ),
         ),
     };
-    changes.push(
+    Some(
         change(rule, judgement, place, sentence)
             .values(Some(&before), Some(&after))
             .guess(&[Scope]),
-    );
+    )
 }
 
 /// The authority of a URL; a relative one has the document's.
@@ -267,7 +281,7 @@ fn scheme(name: &str, was: &Node<'_>, is: &Node<'_>, changes: &mut Vec<Change>) 
                     REACH,
                     &is.place,
                     format!(
-                        "the credential `{name}` is fetched elsewhere: {}; A secret would be sent there",
+                        "the credential `{name}` is fetched elsewhere: {}; a secret would be sent there",
                         moved.join(", ")
                     ),
                 )

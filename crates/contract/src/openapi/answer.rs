@@ -58,16 +58,16 @@ impl<'a> Comparison<'_, 'a> {
 
     fn response_gone(&mut self, status: &str, was: &Response<'a>) {
         // A range or the default that stands on the new side answers for it.
-        let instead = self.new.answer(status);
+        // A range says as much of the status as the status itself; the default says nothing of it.
+        let range = format!("{}XX", status.get(..1).unwrap_or("?"));
+        let instead = self.new.responses.get(&range);
         if instead.is_some_and(|is| same_shape(Some(was), is)) {
             self.changes.push(
                 change(
                     &SF528,
                     Judgement::WORDING,
                     &was.node.place,
-                    format!(
-                        "the answer {status} is described by a range or the default now, in the same shape"
-                    ),
+                    format!("the answer {status} is described by its range now, in the same shape"),
                 )
                 .guess(&[Completion]),
             );

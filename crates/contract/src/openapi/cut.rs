@@ -71,6 +71,8 @@ pub(crate) fn cut<'a>(old: &mut Side<'a>, new: &mut Side<'a>, pair: &Pair) -> Cu
     }
     let stack = Stack { old: vec![pair.old.clone()], new: vec![pair.new.clone()] };
     let (mut before, mut after) = cutter.both(&before, &after, &stack, false);
+    tell(&mut before);
+    tell(&mut after);
     let children = std::mem::take(&mut cutter.children);
     if before == after {
         return Cut { own: None, children };
@@ -84,6 +86,33 @@ pub(crate) fn cut<'a>(old: &mut Side<'a>, new: &mut Side<'a>, pair: &Pair) -> Cu
         }
     }
     Cut { own: Some((before, after)), children }
+}
+
+/// Texts of `allOf` parts are part of what the whole says, also where it has a text of its own.
+fn tell(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for member in members.values_mut() {
+                tell(member);
+            }
+            let own = members.get("description").and_then(Value::as_str).map(str::to_owned);
+            let parts: Vec<String> = members
+                .get("allOf")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(|part| part.get("description").and_then(Value::as_str))
+                .map(str::to_owned)
+                .collect();
+            let texts: Vec<String> = own.into_iter().chain(parts).collect();
+            if texts.len() > 1 {
+                let all = texts.join("\n\n");
+                members.insert("description".to_owned(), Value::String(all));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(tell),
+        _ => {}
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@
 use super::cut::{Cut, Pair, Side, cut};
 use super::limits;
 use super::operation::Site;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every pair that some site reaches, cut once.
 pub(crate) struct Graph {
@@ -41,38 +41,57 @@ impl Graph {
 
     /// The ways from a site to each pair that says something itself: steps of the value, the
     /// shortest first, at most [`limits::ROUTES`] for each pair.
-    pub fn routes(&self, site: &Site) -> BTreeMap<&Pair, Vec<Vec<String>>> {
+    pub fn routes<'g>(&'g self, site: &'g Site) -> BTreeMap<&'g Pair, Vec<Vec<String>>> {
         let mut found: BTreeMap<&Pair, Vec<Vec<String>>> = BTreeMap::new();
         let mut visits: BTreeMap<&Pair, usize> = BTreeMap::new();
-        let start = root(site);
-        let mut queue: VecDeque<(&Pair, Vec<String>)> = VecDeque::new();
-        if let Some((start, _)) = self.cuts.get_key_value(&start)
+        // Each stop knows the stop before it; steps are written out only where they are asked for.
+        let mut stops: Vec<Stop<'_>> = Vec::new();
+        if let Some((start, _)) = self.cuts.get_key_value(&root(site))
             && self.leads.contains(start)
         {
-            queue.push_back((start, site.steps.clone()));
+            stops.push(Stop { pair: start, before: None, steps: &site.steps });
         }
-        while let Some((pair, steps)) = queue.pop_front() {
+        let mut at = 0;
+        while let Some(stop) = stops.get(at) {
+            let pair = stop.pair;
             let visit = visits.entry(pair).or_default();
             *visit += 1;
-            if *visit > limits::ROUTES {
-                continue;
-            }
-            let cut = &self.cuts[pair];
-            if cut.own.is_some() {
-                found.entry(pair).or_default().push(steps.clone());
-            }
-            for (child, more) in &cut.children {
-                if let Some(child) = self.leads.get(child) {
-                    let mut steps = steps.clone();
-                    steps.extend(more.iter().cloned());
-                    if steps.len() <= limits::SCHEMA_DEPTH {
-                        queue.push_back((child, steps));
+            let kept = *visit <= limits::ROUTES;
+            if kept {
+                let cut = &self.cuts[pair];
+                if cut.own.is_some() {
+                    found.entry(pair).or_default().push(written(&stops, at));
+                }
+                for (child, steps) in &cut.children {
+                    if let Some(child) = self.leads.get(child)
+                        && visits.get(child).copied().unwrap_or(0) < limits::ROUTES
+                    {
+                        stops.push(Stop { pair: child, before: Some(at), steps });
                     }
                 }
             }
+            at += 1;
         }
         found
     }
+}
+
+/// One stop on the way from a site.
+struct Stop<'g> {
+    pair: &'g Pair,
+    before: Option<usize>,
+    steps: &'g [String],
+}
+
+fn written(stops: &[Stop<'_>], at: usize) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut at = Some(at);
+    while let Some(stop) = at.and_then(|at| stops.get(at)) {
+        parts.push(stop.steps);
+        at = stop.before;
+    }
+    parts.reverse();
+    parts.concat()
 }
 
 /// Walks the edges backwards from the pairs that say something.

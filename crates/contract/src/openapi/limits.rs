@@ -12,7 +12,7 @@ pub const UNFOLD_DEPTH: usize = 3;
 
 /// Ways in which one operation reaches one declaration that are kept for the decision map:
 /// recursive types have endlessly many, the shortest few name the field.
-pub const ROUTES: usize = 12;
+pub const ROUTES: usize = 4;
 
 /// Operations named in a sentence before "and N more": a sentence must fit a terminal line.
 pub const NAMED: usize = 3;

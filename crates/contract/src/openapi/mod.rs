@@ -16,15 +16,15 @@ mod operation;
 mod reach;
 mod read;
 mod resolve;
-mod revision;
 mod schemas;
 mod shared;
 mod text;
 
-use crate::change::{Change, Counts, Diff, Entry, Kind, Subject};
+use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Subject};
 use crate::decision::DecisionMap;
 use crate::diff::Options;
 use crate::document::{Bundle, Problem};
+use crate::lock::operations;
 use crate::rules::finding::{Judgement, fingerprint};
 use crate::rules::http::SF501;
 use crate::tools::join;
@@ -34,6 +34,7 @@ use draft::change;
 use graph::Graph;
 use operation::{Comparison, Site};
 use read::{Api, Operation};
+use std::collections::BTreeMap;
 
 /// Everything known about one matched operation while the parts are put together.
 struct Matched<'o, 'a> {
@@ -80,7 +81,7 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
     let mut declarations = shared::collect(&matched, &graph, (&old, &new), options);
     let mut entries = Vec::new();
     let mut unchanged = 0;
-    let mut revisions = revision::Revisions::default();
+    let revisions = Revisions::of(&old, &new);
     for (at, one) in matched.iter_mut().enumerate() {
         let mut changes = std::mem::take(&mut one.changes);
         changes.extend(shared::of(&mut declarations, at, map, one));
@@ -88,13 +89,14 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
             unchanged += 1;
             continue;
         }
-        let from = revisions.of(&old, one.old);
-        let to = revisions.of(&new, one.new);
-        entries.push(entry(Subject::Operation(one.name.clone()), Some(from), Some(to), changes));
+        let from = revisions.before(one.old);
+        let to = revisions.after(one.new);
+        entries.push(entry(Subject::Operation(one.name.clone()), from, to, changes));
     }
     let names: Vec<String> = matched.iter().map(|one| one.name.clone()).collect();
     entries.extend(shared::entries(declarations, &names));
-    let mut lone = lone(&old, &new, options, &mut revisions);
+    entries.extend(access::unused_servers(&old, &new, &entries));
+    let mut lone = lone(&old, &new, options, &revisions);
     entries.append(&mut lone);
     let verdict = entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe);
     Ok(Diff {
@@ -133,12 +135,7 @@ fn matched<'o, 'a>(old: &'o Api<'a>, new: &'o Api<'a>) -> Vec<Matched<'o, 'a>> {
 }
 
 /// Operations on one side only.
-fn lone(
-    old: &Api<'_>,
-    new: &Api<'_>,
-    options: &Options,
-    revisions: &mut revision::Revisions,
-) -> Vec<Entry> {
+fn lone(old: &Api<'_>, new: &Api<'_>, options: &Options, revisions: &Revisions) -> Vec<Entry> {
     let heirs = heirs::find(old, new, &options.renames);
     let mut entries = Vec::new();
     for (before, after) in [(&old.operations, &new.operations), (&old.webhooks, &new.webhooks)] {
@@ -148,8 +145,8 @@ fn lone(
             }
             let heir = heirs.get(&was.name());
             let gone = heirs::removed(was, heir);
-            let from = revisions.of(old, was);
-            let mut entry = entry(Subject::Operation(was.name()), Some(from), None, vec![gone]);
+            let from = revisions.before(was);
+            let mut entry = entry(Subject::Operation(was.name()), from, None, vec![gone]);
             entry.renamed_to = heir.cloned();
             entries.push(entry);
         }
@@ -160,8 +157,8 @@ fn lone(
             let sentence =
                 "the operation is new: no planned call names it, no grant by name covers it";
             let come = change(&SF501, Judgement::ADDITIVE, &is.node.place, sentence.to_owned());
-            let to = revisions.of(new, is);
-            let mut entry = entry(Subject::Operation(is.name()), None, Some(to), vec![come]);
+            let to = revisions.after(is);
+            let mut entry = entry(Subject::Operation(is.name()), None, to, vec![come]);
             entry.was =
                 heirs.iter().find(|(_, heir)| heir.name == is.name()).map(|(was, _)| was.clone());
             entries.push(entry);
@@ -170,11 +167,36 @@ fn lone(
     entries
 }
 
+/// The digests of all operations, as a lock keeps them.
+struct Revisions {
+    old: BTreeMap<String, String>,
+    new: BTreeMap<String, String>,
+}
+
+impl Revisions {
+    fn of(old: &Api<'_>, new: &Api<'_>) -> Revisions {
+        Revisions { old: operations(old.document.bundle), new: operations(new.document.bundle) }
+    }
+
+    fn before(&self, operation: &Operation<'_>) -> Option<Revision> {
+        find(&self.old, operation)
+    }
+
+    fn after(&self, operation: &Operation<'_>) -> Option<Revision> {
+        find(&self.new, operation)
+    }
+}
+
+fn find(digests: &BTreeMap<String, String>, operation: &Operation<'_>) -> Option<Revision> {
+    let digest = digests.get(&operation.name())?.clone();
+    Some(Revision { digest, ordinal: None })
+}
+
 /// Joins changes under their subject, which completes their fingerprints.
 fn entry(
     subject: Subject,
-    from: Option<crate::change::Revision>,
-    to: Option<crate::change::Revision>,
+    from: Option<Revision>,
+    to: Option<Revision>,
     mut changes: Vec<Change>,
 ) -> Entry {
     for change in &mut changes {

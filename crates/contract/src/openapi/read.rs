@@ -494,39 +494,46 @@ impl<'a> Reader<'a> {
     }
 
     fn servers(&self, item: &Node<'a>, operation: &Node<'a>) -> (Vec<String>, Place) {
-        let root = self.document.root();
-        if self.document.version == Version::Swagger2 {
-            let base = root.text("basePath").unwrap_or("");
-            let host = root.text("host").unwrap_or("");
-            let scheme = root
-                .get("schemes")
-                .and_then(|schemes| schemes.items().next())
-                .and_then(|scheme| scheme.value.as_str())
-                .unwrap_or("https");
-            let url =
-                if host.is_empty() { base.to_owned() } else { format!("{scheme}://{host}{base}") };
-            return (vec![trim(&url)], root.place.child("basePath"));
+        let nearest = operation.get("servers").or_else(|| item.get("servers"));
+        match nearest {
+            Some(list) if self.document.version != Version::Swagger2 => (urls(&list), list.place),
+            _ => root_servers(&self.document),
         }
-        let list = operation
-            .get("servers")
-            .or_else(|| item.get("servers"))
-            .or_else(|| root.get("servers"));
-        let Some(list) = list else {
-            return (vec!["/".to_owned()], root.place.child("servers"));
-        };
-        let urls = list
-            .items()
-            .filter_map(|server| {
-                let mut url = server.text("url")?.to_owned();
-                for (name, variable) in server.get("variables").iter().flat_map(Node::members) {
-                    let default = variable.text("default").unwrap_or_default();
-                    url = url.replace(&format!("{{{name}}}"), default);
-                }
-                Some(trim(&url))
-            })
-            .collect();
-        (urls, list.place)
     }
+}
+
+/// The base addresses of the document as a whole, the default one first.
+pub(crate) fn root_servers(document: &Document<'_>) -> (Vec<String>, Place) {
+    let root = document.root();
+    if document.version == Version::Swagger2 {
+        let base = root.text("basePath").unwrap_or("");
+        let host = root.text("host").unwrap_or("");
+        let scheme = root
+            .get("schemes")
+            .and_then(|schemes| schemes.items().next())
+            .and_then(|scheme| scheme.value.as_str())
+            .unwrap_or("https");
+        let url =
+            if host.is_empty() { base.to_owned() } else { format!("{scheme}://{host}{base}") };
+        return (vec![trim(&url)], root.place.child("basePath"));
+    }
+    match root.get("servers") {
+        Some(list) => (urls(&list), list.place),
+        None => (vec!["/".to_owned()], root.place.child("servers")),
+    }
+}
+
+fn urls(list: &Node<'_>) -> Vec<String> {
+    list.items()
+        .filter_map(|server| {
+            let mut url = server.text("url")?.to_owned();
+            for (name, variable) in server.get("variables").iter().flat_map(Node::members) {
+                let default = variable.text("default").unwrap_or_default();
+                url = url.replace(&format!("{{{name}}}"), default);
+            }
+            Some(trim(&url))
+        })
+        .collect()
 }
 
 /// A trailing slash is notation.

@@ -13,11 +13,14 @@ use crate::edit::{Edit, What, walk};
 use crate::engine::{self, Direction};
 use crate::lexicon::{Lexicon, Role};
 use crate::node::Source;
+use crate::prose::SignalKind;
 use crate::relation::Local;
+use crate::rules::authority::SF403;
 use crate::rules::finding::{Context, Judgement, shown, shown_list};
 use crate::rules::http::{SF512, SF519, SF529, SF540};
+use crate::rules::input::SF122;
 use crate::rules::{input, output};
-use crate::verdict::{Decision, Verdict};
+use crate::verdict::{Authority, Class, Decision, Verdict};
 use serde_json::Value;
 
 /// One edit of a pair, judged; decisions are given to it where it is reached.
@@ -75,6 +78,12 @@ pub(crate) fn judge(
             edit.field = format!("{name}{inner}");
             edit.was_sent &= always;
         }
+        if let (What::TextChanged { signals }, Flow::Request) = (&mut edit.what, pair.flow) {
+            // "If it is omitted" speaks of what is not sent, not of an answer that holds less.
+            signals.retain(|signal| {
+                signal.kind != SignalKind::AnswerReduced || !signal.word.starts_with("omit")
+            });
+        }
         let local =
             if engine::concerns_sets(&edit) { engine.local(&edit) } else { Local::not_asked() };
         let mut changes = match pair.flow {
@@ -102,9 +111,7 @@ pub(crate) fn judge(
                 novel: matches!(edit.what, What::FieldAdded { .. }),
                 omitted: matches!(
                     edit.what,
-                    What::DefaultChanged { .. }
-                        | What::BecameRequired { .. }
-                        | What::FieldAdded { .. }
+                    What::DefaultChanged | What::BecameRequired { .. } | What::FieldAdded { .. }
                 ),
                 alias: match &edit.what {
                     What::FieldRenamed { to, .. } => Some(to.clone()),
@@ -147,7 +154,7 @@ fn widen(flow: Flow, edit: &Edit, changes: &mut Vec<Change>) {
     let all_safe = |changes: &[Change]| changes.iter().all(|c| c.verdict == Verdict::Safe);
     match (&edit.what, flow) {
         (What::FieldAdded { required: false, default, .. }, Flow::Request)
-            if risky(name, default.as_ref()) && all_safe(changes) =>
+            if risky(name, default.as_ref()) =>
         {
             let when = match default {
                 Some(value) if !crate::edit::is_zero(value) => {
@@ -160,6 +167,18 @@ fn widen(flow: Flow, edit: &Edit, changes: &mut Vec<Change>) {
                 REACH,
                 format!(
                     "`{name}` is new and {when}: a person looks before the operation is used again"
+                ),
+            )];
+        }
+        // What a new flag does by its default an API did before, until it says otherwise.
+        (What::FieldAdded { required: false, .. }, Flow::Request)
+            if changes.iter().any(|change| change.rule == SF122.code) =>
+        {
+            *changes = vec![draft(
+                &SF403,
+                Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider),
+                format!(
+                    "`{name}` can be set now and bears on the deed: old calls leave it out, a standing grant should say which value it covers"
                 ),
             )];
         }
@@ -184,7 +203,7 @@ fn widen(flow: Flow, edit: &Edit, changes: &mut Vec<Change>) {
                 ));
             }
         }
-        (What::DefaultChanged { .. }, Flow::Request)
+        (What::DefaultChanged, Flow::Request)
             if edit.before.as_ref().is_some_and(|value| !value.is_null())
                 && edit.after.as_ref().is_none_or(Value::is_null) =>
         {
@@ -242,9 +261,7 @@ fn hints(flow: Flow, edit: &Edit, lexicon: &Lexicon) -> Vec<Decision> {
         (What::ValuesChanged { added, .. }, Flow::Request) if added.iter().any(destroys) => {
             vec![Decision::Ask]
         }
-        (What::DefaultChanged { .. }, Flow::Request)
-            if edit.after.as_ref().is_some_and(destroys) =>
-        {
+        (What::DefaultChanged, Flow::Request) if edit.after.as_ref().is_some_and(destroys) => {
             vec![Decision::Ask]
         }
         (What::Closed | What::Opened, Flow::Response) => vec![Decision::Target],

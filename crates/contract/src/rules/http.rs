@@ -28,7 +28,7 @@ rules! {
     SF525 "answer-header-removed" Proof "An answer no longer carries a header."
     SF526 "answer-header-added" Proof "An answer carries another header."
     SF527 "answer-header-unpromised" Proof "A header that an answer always carried may be missing now."
-    SF528 "answer-moved-to-range" Proof "An answer is described by a range or the default now, in the same shape."
+    SF528 "answer-moved-to-range" Proof "An answer is described by its range now, in the same shape."
     SF529 "asking-field-added" Declared "An answer always carries a field now that says whether a person must be asked."
     SF530 "base-address-changed" Proof "Calls go to another base address on the same host."
     SF531 "host-changed" Proof "Calls, with their credentials and data, go to another host."
