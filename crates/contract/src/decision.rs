@@ -26,6 +26,7 @@
 
 pub mod guess;
 mod read;
+pub mod tool;
 
 use crate::verdict::Decision;
 use serde::{Deserialize, Serialize};

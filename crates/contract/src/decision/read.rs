@@ -15,25 +15,10 @@ impl DecisionMap {
     /// Reads a map from its YAML (or JSON) text; `name` is the file, for the places of problems.
     ///
     /// # Errors
-    /// All problems at once: text that is no YAML (with line and column), unknown members,
+    /// All problems at once: text that is no YAML (with line and column), duplicate and unknown members,
     /// unknown decisions and consequences, lines that name no place.
     pub fn parse(name: &str, text: &str) -> Result<DecisionMap, Vec<Problem>> {
-        match serde_saphyr::from_str::<Value>(text) {
-            Ok(value) => DecisionMap::read(name, &value),
-            Err(error) => {
-                let place = error.location().map_or_else(
-                    || name.to_owned(),
-                    |at| format!("{name}:{}:{}", at.line(), at.column()),
-                );
-                let first = error.to_string();
-                let first = first.lines().next().unwrap_or_default().to_owned();
-                Err(vec![Problem {
-                    place,
-                    sentence: format!("the decision map is not readable YAML: {first}"),
-                    help: "Correct the text at this place.".to_owned(),
-                }])
-            }
-        }
+        DecisionMap::read(name, &crate::text::read(name, text.as_bytes())?)
     }
 
     /// Reads a map from a value.

@@ -1,22 +1,29 @@
 //! Which pairs of schemas the operations reach, what each pair says itself, and by which ways an
 //! operation gets there.
 
-use super::cut::{Cut, Pair, Side, cut};
+use super::cut::{Pair, Side, cut};
 use super::limits;
 use super::operation::Site;
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Every pair that some site reaches, cut once.
 pub(crate) struct Graph {
-    pub cuts: BTreeMap<Pair, Cut>,
-    /// Which pairs lead to a pair that says something itself.
-    leads: BTreeSet<Pair>,
+    ids: BTreeMap<Pair, usize>,
+    nodes: Vec<Node>,
 }
 
-/// The pair that stands at a site.
-pub(crate) fn root(site: &Site) -> Pair {
-    Pair { old: site.old.clone(), new: site.new.clone(), flow: site.flow }
+/// One pair: what it says itself, and where the other pairs stand in it.
+struct Node {
+    own: Option<(Value, Value)>,
+    children: Vec<(usize, Vec<String>)>,
+    /// It says something itself, or leads to one that does.
+    leads: bool,
 }
+
+/// The ways from a pair to each pair that says something itself: steps of the value, the
+/// shortest first, at most [`limits::ROUTES`] for each.
+pub(crate) type Routes = BTreeMap<usize, Vec<Vec<String>>>;
 
 impl Graph {
     /// Cuts everything that the sites reach.
@@ -25,49 +32,89 @@ impl Graph {
         old: &mut Side<'a>,
         new: &mut Side<'a>,
     ) -> Graph {
-        let mut cuts: BTreeMap<Pair, Cut> = BTreeMap::new();
-        let mut open: Vec<Pair> = sites.map(root).collect();
-        while let Some(pair) = open.pop() {
-            if cuts.contains_key(&pair) {
-                continue;
-            }
-            let found = cut(old, new, &pair);
-            open.extend(found.children.iter().map(|(child, _)| child.clone()));
-            cuts.insert(pair, found);
+        let mut graph = Graph { ids: BTreeMap::new(), nodes: Vec::new() };
+        let mut open: Vec<Pair> = Vec::new();
+        for site in sites {
+            graph.id(root(site), &mut open);
         }
-        let leads = leads(&cuts);
-        Graph { cuts, leads }
+        while let Some(pair) = open.pop() {
+            let found = cut(old, new, &pair);
+            let children = found
+                .children
+                .into_iter()
+                .map(|(child, steps)| (graph.id(child, &mut open), steps))
+                .collect();
+            let id = graph.ids[&pair];
+            graph.nodes[id] = Node { leads: found.own.is_some(), own: found.own, children };
+        }
+        graph.lead();
+        graph
     }
 
-    /// The ways from a site to each pair that says something itself: steps of the value, the
-    /// shortest first, at most [`limits::ROUTES`] for each pair.
-    pub fn routes<'g>(&'g self, site: &'g Site) -> BTreeMap<&'g Pair, Vec<Vec<String>>> {
-        let mut found: BTreeMap<&Pair, Vec<Vec<String>>> = BTreeMap::new();
-        let mut visits: BTreeMap<&Pair, usize> = BTreeMap::new();
+    /// The number of a pair; one that is new is still to be cut.
+    fn id(&mut self, pair: Pair, open: &mut Vec<Pair>) -> usize {
+        if let Some(id) = self.ids.get(&pair) {
+            return *id;
+        }
+        let id = self.nodes.len();
+        self.nodes.push(Node { own: None, children: Vec::new(), leads: false });
+        self.ids.insert(pair.clone(), id);
+        open.push(pair);
+        id
+    }
+
+    /// Walks the edges backwards from the pairs that say something.
+    fn lead(&mut self) {
+        let mut parents: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate() {
+            for (child, _) in &node.children {
+                parents[*child].push(id);
+            }
+        }
+        let says = |(id, node): (usize, &Node)| node.leads.then_some(id);
+        let mut open: Vec<usize> = self.nodes.iter().enumerate().filter_map(says).collect();
+        while let Some(id) = open.pop() {
+            for parent in &parents[id] {
+                if !self.nodes[*parent].leads {
+                    self.nodes[*parent].leads = true;
+                    open.push(*parent);
+                }
+            }
+        }
+    }
+
+    /// The pairs that say something themselves, with their numbers, in the order of their places.
+    pub fn changed(&self) -> impl Iterator<Item = (usize, &Pair, &(Value, Value))> {
+        self.ids.iter().filter_map(|(pair, id)| {
+            self.nodes[*id].own.as_ref().map(|own| (*id, pair, own))
+        })
+    }
+
+    /// The number of the pair that stands at a site.
+    pub fn at(&self, site: &Site) -> usize {
+        self.ids[&root(site)]
+    }
+
+    /// The ways from a pair to those that say something.
+    pub fn routes(&self, from: usize) -> Routes {
+        let mut found = Routes::new();
+        let mut visits: BTreeMap<usize, usize> = BTreeMap::new();
         // Each stop knows the stop before it; steps are written out only where they are asked for.
         let mut stops: Vec<Stop<'_>> = Vec::new();
-        if let Some((start, _)) = self.cuts.get_key_value(&root(site))
-            && self.leads.contains(start)
-        {
-            stops.push(Stop { pair: start, before: None, steps: &site.steps });
+        if self.nodes[from].leads {
+            stops.push(Stop { node: from, before: None, steps: &[] });
         }
         let mut at = 0;
         while let Some(stop) = stops.get(at) {
-            let pair = stop.pair;
-            let visit = visits.entry(pair).or_default();
-            *visit += 1;
-            let kept = *visit <= limits::ROUTES;
-            if kept {
-                let cut = &self.cuts[pair];
-                if cut.own.is_some() {
-                    found.entry(pair).or_default().push(written(&stops, at));
-                }
-                for (child, steps) in &cut.children {
-                    if let Some(child) = self.leads.get(child)
-                        && visits.get(child).copied().unwrap_or(0) < limits::ROUTES
-                    {
-                        stops.push(Stop { pair: child, before: Some(at), steps });
-                    }
+            let (id, node) = (stop.node, &self.nodes[stop.node]);
+            if node.own.is_some() {
+                found.entry(id).or_default().push(written(&stops, at));
+            }
+            for (child, steps) in &node.children {
+                let visit = visits.entry(*child).or_default();
+                if self.nodes[*child].leads && *visit < limits::ROUTES {
+                    *visit += 1;
+                    stops.push(Stop { node: *child, before: Some(at), steps });
                 }
             }
             at += 1;
@@ -76,9 +123,14 @@ impl Graph {
     }
 }
 
-/// One stop on the way from a site.
+/// The pair that stands at a site.
+fn root(site: &Site) -> Pair {
+    Pair { old: site.old.clone(), new: site.new.clone(), flow: site.flow }
+}
+
+/// One stop on the way from a pair.
 struct Stop<'g> {
-    pair: &'g Pair,
+    node: usize,
     before: Option<usize>,
     steps: &'g [String],
 }
@@ -92,23 +144,4 @@ fn written(stops: &[Stop<'_>], at: usize) -> Vec<String> {
     }
     parts.reverse();
     parts.concat()
-}
-
-/// Walks the edges backwards from the pairs that say something.
-fn leads(cuts: &BTreeMap<Pair, Cut>) -> BTreeSet<Pair> {
-    let mut parents: BTreeMap<&Pair, Vec<&Pair>> = BTreeMap::new();
-    for (pair, cut) in cuts {
-        for (child, _) in &cut.children {
-            parents.entry(child).or_default().push(pair);
-        }
-    }
-    let mut found: BTreeSet<Pair> = BTreeSet::new();
-    let mut open: Vec<&Pair> =
-        cuts.iter().filter(|(_, cut)| cut.own.is_some()).map(|(pair, _)| pair).collect();
-    while let Some(pair) = open.pop() {
-        if found.insert(pair.clone()) {
-            open.extend(parents.get(pair).into_iter().flatten());
-        }
-    }
-    found
 }

@@ -41,6 +41,8 @@ struct Matched<'o, 'a> {
     name: String,
     old: &'o Operation<'a>,
     new: &'o Operation<'a>,
+    /// The words of its path and name, for guesses.
+    about: Vec<String>,
     changes: Vec<Change>,
     sites: Vec<Site>,
 }
@@ -126,6 +128,7 @@ fn matched<'o, 'a>(old: &'o Api<'a>, new: &'o Api<'a>) -> Vec<Matched<'o, 'a>> {
                 name: is.name(),
                 old: was,
                 new: is,
+                about: operation::about(was),
                 changes: comparison.changes,
                 sites: comparison.sites,
             });

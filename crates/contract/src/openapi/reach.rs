@@ -1,12 +1,13 @@
 //! Which decision of the agent a change reaches: by the map where there is one, else by a guess.
 
-use super::operation::{Site, about};
+use super::Matched;
+use super::operation::Site;
 use super::read::Operation;
 use super::schemas::Judged;
 use crate::change::Change;
 use crate::decision::guess::{self, Spot};
 use crate::decision::{Aspect, DecisionMap, Flow, Surface, Use, steps};
-use crate::verdict::{Decision, Verdict};
+use crate::verdict::Decision;
 use std::collections::BTreeSet;
 
 /// What is known about one change in one operation.
@@ -32,22 +33,20 @@ pub(crate) fn of_schema(
     judged: &Judged,
     site: &Site,
     ways: &[Vec<String>],
-    operation: &Operation<'_>,
+    one: &Matched<'_, '_>,
     map: Option<&Surface>,
 ) -> Reached {
     let mut reached = Reached { unread: true, ..Reached::default() };
-    let words = about(operation);
     for way in ways {
-        let mut path = way.clone();
-        path.extend(judged.steps.iter().cloned());
+        let path = [site.steps.as_slice(), way.as_slice(), judged.steps.as_slice()].concat();
         let spot = |path: &[String]| -> Vec<Decision> {
             let spot = Spot {
                 flow: site.flow,
                 path,
                 schema: judged.schema.as_ref(),
-                reads: operation.reads(),
+                reads: one.old.reads(),
                 error: site.error(),
-                about: &words,
+                about: &one.about,
             };
             match &judged.by_text {
                 Some(text) => guess::text(text, &spot),
@@ -176,8 +175,7 @@ fn field_steps(field: &str) -> Vec<String> {
 pub(crate) fn settle(change: &mut Change, reached: &Reached) {
     change.decisions = reached.decisions.iter().copied().collect();
     change.decisions_guessed = reached.guessed && !change.decisions.is_empty();
-    if reached.unread && change.verdict != Verdict::Safe {
-        change.verdict = Verdict::Safe;
-        change.sentence.push_str("; by the decision map nobody reads it: for review, no stop");
+    if reached.unread {
+        crate::decision::tool::unread(change);
     }
 }

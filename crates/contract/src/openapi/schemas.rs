@@ -124,7 +124,8 @@ pub(crate) fn judge(
     let mut explained: Vec<Change> = found.iter().map(|judged| judged.change.clone()).collect();
     let unexplained = engine.explain(&mut explained, &context);
     for (judged, change) in found.iter_mut().zip(explained) {
-        judged.change.witness = change.witness;
+        // A value that stands for a declaration compared elsewhere is none of the document's.
+        judged.change.witness = change.witness.filter(|witness| !holds_mark(&witness.value, old));
     }
     for mut change in unexplained {
         change.path = pair.new.to_string();
@@ -252,6 +253,19 @@ fn widen(flow: Flow, edit: &Edit, changes: &mut Vec<Change>) {
             }
         }
         _ => {}
+    }
+}
+
+/// True where a value holds one of the marks that stand for other declarations.
+fn holds_mark(value: &Value, cut: &Value) -> bool {
+    match value {
+        Value::String(text) => cut
+            .get("$defs")
+            .and_then(Value::as_object)
+            .is_some_and(|marks| marks.values().any(|mark| mark["const"] == text.as_str())),
+        Value::Array(items) => items.iter().any(|item| holds_mark(item, cut)),
+        Value::Object(members) => members.values().any(|member| holds_mark(member, cut)),
+        _ => false,
     }
 }
 

@@ -4,7 +4,7 @@
 use super::access;
 use super::cut::Pair;
 use super::draft::{Finish, change, some};
-use super::graph::Graph;
+use super::graph::{Graph, Routes};
 use super::limits;
 use super::operation::Site;
 use super::reach::{self, Reached};
@@ -12,7 +12,7 @@ use super::read::Api;
 use super::schemas::{self, Judged};
 use super::{Matched, entry};
 use crate::change::{Change, Entry, Subject};
-use crate::decision::DecisionMap;
+use crate::decision::{DecisionMap, guess};
 use crate::diff::Options;
 use crate::rules::finding::Judgement;
 use crate::rules::http::SF560;
@@ -34,7 +34,7 @@ impl Declaration {
 }
 
 /// An operation (by its number), the site of it, and the ways from there to a pair.
-type Way<'s> = (usize, &'s Site, Vec<Vec<String>>);
+type Way<'s> = (usize, &'s Site, &'s [Vec<String>]);
 
 /// Judges every pair that says something, and finds who reaches it.
 pub(crate) fn collect(
@@ -44,12 +44,18 @@ pub(crate) fn collect(
     options: &Options,
 ) -> Vec<Declaration> {
     let map = options.decisions.as_ref();
+    // Many sites hold the same pair: the ways from it are found once.
+    let mut routes: BTreeMap<usize, Routes> = BTreeMap::new();
+    for site in matched.iter().flat_map(|one| &one.sites) {
+        let from = graph.at(site);
+        routes.entry(from).or_insert_with(|| graph.routes(from));
+    }
     // Who reaches which pair, and by which ways.
-    let mut ways: BTreeMap<&Pair, Vec<Way<'_>>> = BTreeMap::new();
+    let mut ways: BTreeMap<usize, Vec<Way<'_>>> = BTreeMap::new();
     for (at, one) in matched.iter().enumerate() {
         for site in &one.sites {
-            for (pair, routes) in graph.routes(site) {
-                ways.entry(pair).or_default().push((at, site, routes));
+            for (pair, routes) in &routes[&graph.at(site)] {
+                ways.entry(*pair).or_default().push((at, site, routes));
             }
         }
     }
@@ -57,14 +63,14 @@ pub(crate) fn collect(
     // it is one change, and everyone who sees it reaches it.
     let mut found: BTreeMap<String, Declaration> = BTreeMap::new();
     let mut known: BTreeMap<(String, &'static str, String), (String, usize)> = BTreeMap::new();
-    for (pair, reaching) in &ways {
-        let Some(own) = &graph.cuts[*pair].own else {
+    for (id, pair, own) in graph.changed() {
+        let Some(reaching) = ways.get(&id) else {
             continue;
         };
         let name = first_name(reaching);
-        let always = reaching.iter().all(|(_, site, routes)| {
-            site.always && routes.iter().all(|route| *route == site.steps)
-        });
+        let always = reaching
+            .iter()
+            .all(|(_, site, routes)| site.always && routes.iter().all(Vec::is_empty));
         let judged = schemas::judge(
             pair,
             own,
@@ -119,13 +125,14 @@ fn last(field: &str) -> &str {
 fn first_name(reaching: &[Way<'_>]) -> String {
     reaching
         .iter()
-        .flat_map(|(_, _, routes)| routes.iter())
-        .filter_map(|route| {
-            let name = crate::decision::guess::field(route);
-            (name != "body" && !name.is_empty()).then(|| name.to_owned())
+        .flat_map(|(_, site, routes)| routes.iter().map(|route| (*site, route)))
+        .map(|(site, route)| match guess::field(route) {
+            "" => guess::field(&site.steps),
+            name => name,
         })
-        .next()
+        .find(|name| !name.is_empty() && *name != "body")
         .unwrap_or_default()
+        .to_owned()
 }
 
 /// The declaration that holds a place: `#/components/schemas/X`, or the operation's own schema.
@@ -150,9 +157,9 @@ fn note(
     map: Option<&DecisionMap>,
 ) {
     for (at, site, routes) in reaching {
-        let operation = matched[*at].old;
-        let surface = reach::surface(map, operation);
-        let more = reach::of_schema(judged, site, routes, operation, surface);
+        let one = &matched[*at];
+        let surface = reach::surface(map, one.old);
+        let more = reach::of_schema(judged, site, routes, one, surface);
         let list = declaration.reached.entry(*at).or_default();
         while list.len() <= index {
             list.push(Reached { unread: true, ..Reached::default() });

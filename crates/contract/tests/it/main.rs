@@ -3,6 +3,7 @@
 mod documents;
 mod locks;
 mod openapi;
+mod openapi_operations;
 mod pairs;
 mod policies;
 mod rules;
