@@ -175,6 +175,11 @@ pub fn told(found: &Diff) -> String {
                 let side = word(&witness.accepted_by);
                 text.push_str(&format!("    {} fits the {side} side only\n", witness.value));
             }
+            if !change.decisions.is_empty() {
+                let decisions: Vec<String> = change.decisions.iter().map(word).collect();
+                let guessed = if change.decisions_guessed { " (guessed)" } else { "" };
+                text.push_str(&format!("    feeds {}{guessed}\n", decisions.join(", ")));
+            }
         }
     }
     text

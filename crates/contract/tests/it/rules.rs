@@ -227,3 +227,31 @@ fn block<'page>(page: &'page str, mark: &str) -> Option<Block<'page>> {
 fn blessing() -> bool {
     std::env::var_os("STEADFAST_BLESS").is_some()
 }
+
+#[test]
+fn the_page_on_configuration_is_understood() {
+    let path = pairs::repository().join("docs/configuration.md");
+    let page = fs::read_to_string(&path).expect("the page is part of the repository");
+    let text = page.split("```").nth(1).and_then(|block| block.strip_prefix("toml\n"));
+    let text = text.expect("the page shows one file");
+    let settings = contract::policy::Settings::read("docs/configuration.md", text)
+        .unwrap_or_else(|problems| panic!("{problems:#?}"));
+    // Every table that the page explains was understood as something.
+    let policy = settings.policy;
+    assert_eq!((policy.levels.len(), policy.suppressions.len()), (3, 1));
+    assert_eq!((settings.renames.len(), settings.reviews.len()), (1, 1));
+    assert_eq!(settings.lexicon.guard, ["two_man_rule"]);
+}
+
+#[test]
+fn the_page_on_the_decision_map_is_understood() {
+    let path = pairs::repository().join("docs/decision-map.md");
+    let page = fs::read_to_string(&path).expect("the page is part of the repository");
+    let text = page.split("```").nth(1).and_then(|block| block.strip_prefix("yaml\n"));
+    let value = contract::text::read("map.yaml", text.expect("the page shows one map").as_bytes())
+        .unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let map = contract::decision::DecisionMap::read("map.yaml", &value)
+        .unwrap_or_else(|problems| panic!("{problems:#?}"));
+    assert_eq!((map.operations.len(), map.tools.len()), (1, 1));
+    assert_eq!(map.operations["listProjects"].response.len(), 6);
+}
