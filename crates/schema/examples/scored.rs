@@ -13,7 +13,7 @@ mod generate;
 
 use generate::{Boon, Dice, Near, mentioned};
 use schema::{Answer, OpenObjects, Question, ReadOptions, Schema, relate};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     hard(&root);
+    worst();
     let folder =
         std::env::args().nth(1).map_or_else(|| root.join("../shared/corpus/mcp"), PathBuf::from);
     if folder.is_dir() {
@@ -59,6 +60,65 @@ fn hard(root: &Path) {
         "hard pairs          right {right}  unknown {unknown}  wrong {wrong}  minimal witnesses {shown}/{total}  {}",
         spread(&mut times)
     );
+}
+
+/// Pairs made to use up every budget: how long the worst answer takes.
+fn worst() {
+    let union = |offset: usize| {
+        let branches: Vec<Value> = (0..60)
+            .map(|at| {
+                json!({"properties": {
+                    format!("p{}", at % 7): {"minimum": at + offset},
+                    format!("q{}", at % 5): {"maxLength": at},
+                    format!("r{}", at % 3): {"type": ["string", "integer"]},
+                }})
+            })
+            .collect();
+        json!({"oneOf": branches})
+    };
+    let either = |count: usize| {
+        let all: Vec<Value> = (0..count)
+            .map(|at| json!({"anyOf": [{"required": [format!("a{at}")]}, {"properties": {format!("b{at}"): {"minimum": at}}}]}))
+            .collect();
+        json!({"allOf": all, "maxProperties": count / 2})
+    };
+    let text = |pattern: &str| json!({"type": "string", "pattern": pattern});
+    let many = |least: usize| {
+        json!({"type": "array", "minItems": least, "items": {"anyOf": [{"type": "object", "required": ["a"]}, {"type": "string"}]},
+        "contains": {"required": ["a"]}, "minContains": 5, "maxContains": 9, "uniqueItems": true})
+    };
+    let tree = |more: u64| {
+        json!({"$defs": {"n": {"oneOf": [{"type": "array", "items": {"$ref": "#/$defs/n"}, "maxItems": more},
+        {"type": "object", "additionalProperties": {"$ref": "#/$defs/n"}, "maxProperties": more}, {"type": "integer", "maximum": more}]}}, "$ref": "#/$defs/n"})
+    };
+    for (name, old, new) in [
+        ("unions of 60", union(0), union(1)),
+        ("40 choices", either(40), either(41)),
+        ("patterns", text("^(a|b)*a(a|b){18}$"), text("^(a|b)*b(a|b){17}$")),
+        ("wide patterns", text("^(\\p{L}|\\d){0,2000}$"), text("^(\\w|\\p{Lu}){0,2000}$")),
+        ("items that differ", many(30), many(31)),
+        ("trees", tree(3), tree(4)),
+        (
+            "long lists",
+            json!({"enum": (0..20_000).collect::<Vec<_>>()}),
+            json!({"enum": (1..20_001).collect::<Vec<_>>()}),
+        ),
+    ] {
+        let start = Instant::now();
+        let (a, b) = (read_again(&old), read_again(&new));
+        let relation = relate(&a, &b, &Question::default());
+        let word = |answer: &Answer| match answer {
+            Answer::Nothing => "nothing".to_string(),
+            Answer::Some(_) => "some".to_string(),
+            Answer::Unknown(why) => format!("open after {} steps", why.spent),
+        };
+        println!(
+            "worst               {name:<20} {:>8.1} ms  lost: {}  gained: {}",
+            start.elapsed().as_secs_f64() * 1e3,
+            word(&relation.lost),
+            word(&relation.gained)
+        );
+    }
 }
 
 /// (where, old, new) of every changed schema of neighbouring snapshots.

@@ -1,16 +1,87 @@
 //! JSON Schema as sets of values: old against new, what was lost and what was gained.
 //!
+//! # The question
+//!
+//! A schema is the set of values it takes. A change of a schema loses some values and gains
+//! others; everything else about it is notation. [`relate`] answers both halves:
+//!
 //! ```
 //! use schema::{Answer, Question, ReadOptions, Schema, relate};
 //! use serde_json::json;
 //!
-//! let old = Schema::read(&json!({"enum": ["low", "high"]}), &ReadOptions::default()).unwrap();
-//! let new = Schema::read(&json!({"enum": ["low"]}), &ReadOptions::default()).unwrap();
+//! let options = ReadOptions::default();
+//! let old = Schema::read(&json!({"enum": ["low", "high"]}), &options).unwrap();
+//! let new = Schema::read(&json!({"enum": ["low"]}), &options).unwrap();
 //! let relation = relate(&old, &new, &Question::default());
+//!
 //! let Answer::Some(witnesses) = relation.lost else { panic!("a value is lost") };
 //! assert_eq!(witnesses[0].value, json!("high"));
+//! assert_eq!(witnesses[0].rejected_by, "/enum");
 //! assert_eq!(relation.gained, Answer::Nothing);
 //! ```
+//!
+//! For what a caller sends (arguments), `lost` breaks. For what a caller reads (results), `gained` breaks.
+//!
+//! # The answer
+//!
+//! [`Answer::Nothing`] is a proof. [`Answer::Some`] holds witnesses, each one a value that one
+//! side accepts and the other rejects, replayed on both sides by a validator that shares no code
+//! with the engine. [`Answer::Unknown`] is neither, and which way it may be read depends on the question asked:
+//!
+//! | you want to know | `Unknown` must be read as |
+//! | --- | --- |
+//! | may an old call go on? | no |
+//! | did anything break? | perhaps: say so, and let a person or a policy decide |
+//! | is this change worth a look? | yes |
+//!
+//! Reading it as "compatible" is a silent mistake in every case. [`Why`] names the place, the keyword and the
+//! steps spent:
+//!
+//! ```
+//! # use schema::{Answer, Question, ReadOptions, Schema, relate};
+//! # use serde_json::json;
+//! # let options = ReadOptions::default();
+//! let old = Schema::read(&json!({"type": "string", "pattern": "^(a|b)\\1$"}), &options).unwrap();
+//! let new = Schema::read(&json!({"type": "string", "pattern": "^(aa|bb)$"}), &options).unwrap();
+//! let Answer::Unknown(why) = relate(&old, &new, &Question::default()).lost else { panic!() };
+//! assert_eq!(why.reason, "back-references are not reasoned about");
+//! ```
+//!
+//! # Open objects
+//!
+//! An object schema that does not close itself takes members it never heard of. Taken literally, an
+//! optional member that is added loses values: the old side took that name with any type. So it is
+//! said with the question how open objects are meant, see [`OpenObjects`]:
+//!
+//! ```
+//! # use schema::{Answer, OpenObjects, Question, ReadOptions, Schema, relate};
+//! # use serde_json::json;
+//! # let options = ReadOptions::default();
+//! let old = Schema::read(&json!({"properties": {"a": {"type": "string"}}}), &options).unwrap();
+//! let new = Schema::read(&json!({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}), &options).unwrap();
+//! let ask = |open_objects| relate(&old, &new, &Question { open_objects, ..Question::default() }).lost;
+//!
+//! let Answer::Some(witnesses) = ask(OpenObjects::AsWritten) else { panic!() };
+//! assert_eq!(witnesses[0].value, json!({"b": null}));
+//! assert_eq!(ask(OpenObjects::DeclaredWriters), Answer::Nothing);
+//! ```
+//!
+//! # What is understood
+//!
+//! Drafts 04 to 2020-12 and the Schema Object of OpenAPI 3.0 and 3.1, references within the documents at hand
+//! (nothing is ever fetched), dynamic references, every assertion and applicator. `format`,
+//! `contentEncoding` and `contentMediaType` are annotations. Not reasoned about, and then `Unknown`: back-references,
+//! look-behind and inner look-ahead in patterns, `contains` beside `unevaluatedItems`,
+//! `$recursiveRef`, numbers of more than a thousand digits.
+//!
+//! # How it works
+//!
+//! One search gives proof and witness together (`search`): is there a value for which all of a set of literals hold,
+//! where a literal is a node of either schema, accepted or rejected? For each kind of value the literals are expanded
+//! into facts and clauses (`expand`, `rejected`, `cases`), simplified (`propagate`), split, and solved by
+//! a theory: `number`, `string` with `automaton`, `array`, `object`. Nodes that say the same share one
+//! number (`class`), so what did not change costs next to nothing. All work is counted in steps ([`limits`]); there is
+//! no clock, so the same question always has the same answer.
 
 mod array;
 mod automaton;

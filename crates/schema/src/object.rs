@@ -394,11 +394,14 @@ impl Search<'_> {
         }
         let mut built: BTreeMap<Arc<str>, Arc<Value>> = BTreeMap::new();
         let mut doubt = Alternatives::default();
+        let mut filled = false;
         loop {
             if facts.max.is_some_and(|max| present.len() as u64 > max) {
                 // Two demands on fresh names might have shared one.
                 return if place.fresh_placed > 1 {
                     self.object_gave_up(branch, "whether two members can be one was not decided")
+                } else if filled && !facts.requires.is_empty() {
+                    self.object_gave_up(branch, "which further members go together was not decided")
                 } else {
                     doubt.finish()
                 };
@@ -424,6 +427,7 @@ impl Search<'_> {
                 Outcome::Value(name) => {
                     let name: Arc<str> = name.as_str().unwrap_or_default().into();
                     present.insert(name, Vec::new());
+                    filled = true;
                     if !self.complete(facts, &mut present) {
                         return self.object_gave_up(
                             branch,
