@@ -12,8 +12,8 @@ use crate::snapshot::{Snapshot, Source};
 use crate::version::{Era, Revision};
 use crate::{limits, list::Reading};
 
-/// A server to ask.
-#[derive(Debug, Clone)]
+/// A server to ask. Its `Debug` is its `Display`: without secrets.
+#[derive(Clone)]
 pub enum Target {
     /// A program to start, with its arguments; it speaks over stdin and stdout.
     Command(Vec<String>),
@@ -33,6 +33,12 @@ impl Target {
             Target::Command(words) => Source::Command(shown_command(words)),
             Target::Url { url, .. } => Source::Url(shown_address(url)),
         }
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -113,7 +119,8 @@ impl fmt::Debug for FetchOptions {
 }
 
 /// Fetches a server's contract, blocking. A child process that was started is ended before this returns, also when
-/// the program is told to stop (SIGINT, SIGTERM, SIGHUP) in the meantime.
+/// the program is told to stop (SIGINT, SIGTERM, SIGHUP) in the meantime. From then on these signals are the caller's
+/// to handle: the first call installs handlers that stay.
 ///
 /// # Errors
 /// One [`FetchError`] with everything that was found wrong and what the server itself said. There is no partial

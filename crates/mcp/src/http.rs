@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -24,13 +25,18 @@ const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
 /// A server's address and what goes with each request to it. Cheap to keep; holds no open request.
-#[derive(Debug)]
 pub struct Server {
     client: reqwest::Client,
     url: Url,
     headers: Headers,
     session: Option<HeaderValue>,
     revision: Option<Revision>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({})", self.place())
+    }
 }
 
 /// Where a request goes, as it is mirrored into headers under modern revisions.

@@ -1,0 +1,3 @@
+//! The real binary, end to end. One module a subject.
+
+mod snapshot;
