@@ -1,6 +1,7 @@
 //! The envelope.
 
 use mcp::message::{Id, Kind, Message, NotAMessage};
+use proptest::prelude::*;
 
 fn parsed(text: &str) -> Message {
     Message::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -109,4 +110,93 @@ fn a_very_deep_message_needs_no_stack() {
         "]".repeat(500_000)
     );
     assert_eq!(parsed(&deep).result().unwrap().len(), 1_000_000);
+}
+
+/// JSON text with the spellings that decoders lose: white space, escapes, numbers, equal keys.
+fn json_text() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        Just("1.0".to_owned()),
+        Just("-0".to_owned()),
+        Just("1e400".to_owned()),
+        Just("123456789012345678901234567890".to_owned()),
+        Just(r#""\u00e9\\\"{[,:""#.to_owned()),
+        any::<String>().prop_map(|s| serde_json::Value::from(s).to_string()),
+    ];
+    leaf.prop_recursive(5, 40, 5, |inner| {
+        let key =
+            prop_oneof![Just("a".to_owned()), Just("\\u0061".to_owned()), Just("b/~".to_owned())];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..5)
+                .prop_map(|items| format!("[{}]", items.join(" ,"))),
+            proptest::collection::vec((key, inner), 0..5).prop_map(|members| {
+                let members: Vec<_> =
+                    members.iter().map(|(k, v)| format!("\"{k}\" :\t{v}")).collect();
+                format!("{{ {} }}", members.join(","))
+            }),
+        ]
+    })
+}
+
+/// Whether some object names a member twice, by a decoder that keeps every member.
+fn names_twice(text: &str) -> bool {
+    struct Twice(bool);
+    impl<'de> serde::Deserialize<'de> for Twice {
+        fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Twice, D::Error> {
+            struct Walk;
+            impl<'de> serde::de::Visitor<'de> for Walk {
+                type Value = Twice;
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("any JSON")
+                }
+                fn visit_unit<E>(self) -> Result<Twice, E> {
+                    Ok(Twice(false))
+                }
+                fn visit_str<E>(self, _: &str) -> Result<Twice, E> {
+                    Ok(Twice(false))
+                }
+                fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                    self,
+                    mut seq: A,
+                ) -> Result<Twice, A::Error> {
+                    let mut twice = false;
+                    while let Some(Twice(inner)) = seq.next_element()? {
+                        twice |= inner;
+                    }
+                    Ok(Twice(twice))
+                }
+                fn visit_map<A: serde::de::MapAccess<'de>>(
+                    self,
+                    mut map: A,
+                ) -> Result<Twice, A::Error> {
+                    let (mut twice, mut keys) = (false, std::collections::BTreeSet::new());
+                    while let Some((key, Twice(inner))) = map.next_entry::<String, Twice>()? {
+                        twice |= inner | !keys.insert(key);
+                    }
+                    Ok(Twice(twice))
+                }
+            }
+            d.deserialize_any(Walk)
+        }
+    }
+    serde_json::from_str::<Twice>(text).unwrap().0
+}
+
+proptest! {
+    #[test]
+    fn indenting_keeps_every_value_and_equal_keys_are_found(text in json_text()) {
+        let indented = mcp::json::indent(&text, 0);
+        let value = |s: &str| serde_json::from_str::<serde_json::Value>(s).unwrap();
+        prop_assert_eq!(value(&indented), value(&text));
+        prop_assert_eq!(mcp::json::indent(&indented, 0), indented);
+        prop_assert_eq!(!mcp::json::flaws(&text, 100, 10).is_empty(), names_twice(&text));
+    }
+
+    #[test]
+    fn whatever_comes_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..100), text in json_text()) {
+        let _ = Message::parse_all(&bytes);
+        let result = format!("{{\"result\": {text},\"jsonrpc\":\"2.0\",\"id\":7}}");
+        let message = parsed(&result);
+        prop_assert_eq!(message.result(), Some(text.as_str()));
+    }
 }
