@@ -120,6 +120,10 @@ pub enum What {
     Closed,
     /// Undeclared members are taken now.
     Opened,
+    /// A free map, which declares no member, takes none any more.
+    MapClosed,
+    /// The items of a list are described for the first time.
+    ItemsStated,
     /// Alternatives came or went.
     VariantsChanged {
         /// How many are gone.

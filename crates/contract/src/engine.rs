@@ -33,6 +33,9 @@ pub fn concerns_sets(edit: &Edit) -> bool {
             | What::ValuesChanged { .. }
             | What::BoundChanged { .. }
             | What::PatternChanged
+            | What::MapClosed
+            | What::ItemsStated
+            | What::Closed
             | What::VariantsChanged { .. }
             | What::Combinator { .. }
     )

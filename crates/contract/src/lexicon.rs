@@ -232,7 +232,9 @@ pub fn guard_kind(field: &str) -> Option<GuardKind> {
     let name = field.rsplit('.').next().unwrap_or(field);
     let parts = words(name);
     let joined = parts.concat();
-    if holds(CONFIRM, &parts) || joined == "yes" || joined == "iunderstand" {
+    // `approved_by_users` filters by approvers; `approved` is the yes itself.
+    let says_yes = holds(CONFIRM, &parts) && parts.len() <= 3 && !parts.iter().any(|p| p == "by");
+    if says_yes || joined == "yes" || joined == "iunderstand" {
         Some(GuardKind::Confirm)
     } else if parts.len() <= 2 && holds(FORCE, &parts) {
         Some(GuardKind::Force)

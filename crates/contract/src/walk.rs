@@ -126,7 +126,7 @@ impl Walker {
             self.values(both, &was, &is, &step);
             self.bounds(both, &was, &is, &step);
             self.members(&old, &new, &was, &is, &step);
-            self.items(&was, &is, &step);
+            self.items(&old, &new, &was, &is, &step);
         }
         self.variants(&old, &new, &was, &is, &step);
         self.combinators(both, &was, &is, &step);
@@ -135,7 +135,7 @@ impl Walker {
     fn text(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
         let (before, after) = (was.description.unwrap_or(""), is.description.unwrap_or(""));
         if before != after {
-            let signals = prose::compare(before, after);
+            let signals = prose::compare_field(before, after);
             let values = (was.description.map(Value::from), is.description.map(Value::from));
             self.push(What::TextChanged { signals }, (Some(old), Some(new)), values, step);
         }
@@ -410,6 +410,11 @@ impl Walker {
                 self.pair(before, after, step.down("*"));
             }
             (Rest::Closed, Rest::Closed) | (Rest::Open, Rest::Open) => {}
+            (Rest::Open | Rest::Schema(_), Rest::Closed)
+                if was.members.is_empty() && is.members.is_empty() && !step.field.is_empty() =>
+            {
+                self.push(What::MapClosed, nodes, values, step);
+            }
             (Rest::Open, _) => self.push(What::Closed, nodes, values, step),
             (_, Rest::Open) => self.push(What::Opened, nodes, values, step),
             (Rest::Closed, Rest::Schema(_)) => self.push(What::Opened, nodes, values, step),
@@ -436,12 +441,17 @@ impl Walker {
         }
     }
 
-    fn items(&mut self, was: &View, is: &View, step: &Step) {
+    fn items(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
         for (before, after) in was.prefix.iter().zip(&is.prefix) {
             self.pair(before, after, step.down("[]"));
         }
-        if let (Some(before), Some(after)) = (&was.items, &is.items) {
-            self.pair(before, after, step.down("[]"));
+        match (&was.items, &is.items) {
+            (Some(before), Some(after)) => self.pair(before, after, step.down("[]")),
+            (None, Some(after)) if was.prefix.is_empty() => {
+                let values = (None, Some(after.value.clone()));
+                self.push(What::ItemsStated, (Some(old), Some(new)), values, step);
+            }
+            _ => {}
         }
     }
 
@@ -521,7 +531,7 @@ impl Walker {
         self.values((Some(old), Some(new)), &was, &is, step);
         self.bounds((Some(old), Some(new)), &was, &is, step);
         self.members(old, new, &was, &is, step);
-        self.items(&was, &is, step);
+        self.items(old, new, &was, &is, step);
     }
 
     fn combinators(

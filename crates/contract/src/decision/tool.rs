@@ -38,8 +38,6 @@ pub fn settle(map: &DecisionMap, tool: &str, changes: &mut [Change]) {
 pub fn unread(change: &mut Change) {
     if change.verdict != Verdict::Safe {
         change.verdict = Verdict::Safe;
-        change
-            .sentence
-            .push_str("; by the decision map nobody reads it: for review, no stop");
+        change.sentence.push_str("; by the decision map nobody reads it: for review, no stop");
     }
 }

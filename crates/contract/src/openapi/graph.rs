@@ -85,9 +85,9 @@ impl Graph {
 
     /// The pairs that say something themselves, with their numbers, in the order of their places.
     pub fn changed(&self) -> impl Iterator<Item = (usize, &Pair, &(Value, Value))> {
-        self.ids.iter().filter_map(|(pair, id)| {
-            self.nodes[*id].own.as_ref().map(|own| (*id, pair, own))
-        })
+        self.ids
+            .iter()
+            .filter_map(|(pair, id)| self.nodes[*id].own.as_ref().map(|own| (*id, pair, own)))
     }
 
     /// The number of the pair that stands at a site.

@@ -31,6 +31,24 @@ pub(super) const EFFECT_VERBS: &[(&str, &str)] = &[
     ("resets", "reset"),
 ];
 
+/// Words that tell of one effect: where the old side had one of them, another is no news.
+pub(super) const EFFECT_FAMILIES: &[&[&str]] = &[
+    &[
+        "delete", "deletes", "deleted", "deletion", "remove", "removes", "removed", "erase",
+        "erases", "erased", "purge", "purges", "purged", "destroy", "destroys", "destroyed",
+        "wipe", "wipes", "wiped", "drop", "uninstalls", "uninstalled", "discard", "discards",
+        "discarded", "revoke", "revokes", "revoked", "terminates", "terminated", "stop", "kill",
+        "reset", "resets", "irreversible", "cannot be undone", "can't be undone", "permanently",
+        "clear", "destructive",
+    ],
+    &[
+        "write", "writes", "save", "saves", "saved", "store", "stores", "stored", "persists",
+        "persisted", "upload", "uploads", "uploaded", "push", "create", "update", "edit",
+        "download", "export", "record", "append", "overwrite", "overwrites", "overwritten",
+        "rewrites", "rewritten", "to disk", "on disk", "file", "force",
+    ],
+];
+
 /// Phrases of effects, in lower case.
 pub(super) const EFFECT_PHRASES: &[&str] = &[
     "unsafe", "rce equivalent", "arbitrary code", "arbitrary javascript", "arbitrary command",

@@ -58,6 +58,11 @@ impl Judgement {
         Judgement::of(Class::Migration, Verdict::Undecided, Compat::Undecided)
             .meaning(Meaning::Unknown);
 
+    /// True where the call is refused outright.
+    pub fn stops(self) -> bool {
+        self.verdict == Verdict::Refuse
+    }
+
     /// The same with another class.
     #[must_use]
     pub const fn class(mut self, class: Class) -> Judgement {

@@ -38,6 +38,8 @@ rules! {
     SF145 "degenerate-values-refused" Witness "Empty, non-positive or inexact values are refused now; no usual call sends them."
     SF146 "input-object-closed" Proof "Undeclared arguments are refused now; declared ones are all still there."
     SF147 "input-object-opened" Proof "Undeclared arguments are taken now."
+    SF136 "input-items-stated" Witness "What a list holds is described for the first time; usual lists fit."
+    SF148 "input-map-closed" Witness "A free map takes no members any more: everything that was sent in it is refused."
     SF150 "input-default-changed" Declared "A stated default moved: calls that leave the argument out mean something else."
     SF151 "input-default-stated" Declared "A default is stated that was not stated before."
     SF152 "input-default-withdrawn" Declared "A stated default is gone: what leaving the argument out means is open."
@@ -194,6 +196,18 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
                 )]
             }
         }
+        What::MapClosed => vec![find(
+            &SF148,
+            Judgement::BREAKING.meaning(Meaning::Changed),
+            format!("`{name}` takes no members any more: what was sent in it is refused"),
+        )],
+        What::ItemsStated => vec![find(
+            &SF136,
+            Judgement::ADDITIVE.class(Class::Migration).authority(Authority::Narrower),
+            format!(
+                "`{name}`: what the list holds is described for the first time; usual lists fit"
+            ),
+        )],
         What::Opened => vec![find(
             &SF147,
             Judgement::NOTATION.compat(Compat::Compatible),

@@ -130,7 +130,10 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
         What::Combinator { keyword } => {
             vec![set_change(edit, local, context, &format!("`{keyword}`"))]
         }
-        What::Closed | What::Opened => vec![find(
+        What::ItemsStated => {
+            vec![narrowed(format!("`{name}`: what the list holds is described now"))]
+        }
+        What::Closed | What::Opened | What::MapClosed => vec![find(
             &SF215,
             Judgement::NOTATION,
             "whether undeclared fields may come changed; readers ignore those".to_string(),

@@ -94,12 +94,7 @@ fn spelling_on_the_wire() {
         Verdict::NewApproval,
         &["SF511"],
     );
-    check(
-        list(json!({})),
-        list(json!({"style": "form", "explode": true})),
-        Verdict::Safe,
-        &[],
-    );
+    check(list(json!({})), list(json!({"style": "form", "explode": true})), Verdict::Safe, &[]);
 }
 
 #[test]
@@ -126,23 +121,22 @@ fn forms_of_an_answer() {
     let json = ["application/json"];
     check(form(&json), form(&["application/json; charset=utf-8"]), Verdict::Safe, &[]);
     check(form(&json), form(&["application/xml"]), Verdict::Refuse, &["SF523"]);
-    check(
-        form(&json),
-        form(&["application/json", "text/csv"]),
-        Verdict::NewApproval,
-        &["SF524"],
-    );
+    check(form(&json), form(&["application/json", "text/csv"]), Verdict::NewApproval, &["SF524"]);
 }
 
 #[test]
 fn headers_of_an_answer() {
-    let header = |headers: Value| {
-        answers(json!({"200": {"description": "it is", "headers": headers}}))
-    };
+    let header =
+        |headers: Value| answers(json!({"200": {"description": "it is", "headers": headers}}));
     let one = json!({"X-Rest": {"schema": {"type": "integer"}}});
     check(header(one.clone()), header(json!({})), Verdict::Refuse, &["SF525"]);
     check(header(json!({})), header(one.clone()), Verdict::Safe, &["SF526"]);
-    check(header(one), header(json!({"x-rest": {"schema": {"type": "integer"}}})), Verdict::Safe, &[]);
+    check(
+        header(one),
+        header(json!({"x-rest": {"schema": {"type": "integer"}}})),
+        Verdict::Safe,
+        &[],
+    );
     let required = json!({"X-Rest": {"required": true, "schema": {"type": "integer"}}});
     let optional = json!({"X-Rest": {"schema": {"type": "integer"}}});
     check(header(required), header(optional), Verdict::Refuse, &["SF527"]);
@@ -216,12 +210,7 @@ fn what_the_server_calls_is_read_the_other_way() {
         }}}}})
     };
     // A value more in what the server sends is one that no plan knows.
-    check(
-        called(json!(["a"])),
-        called(json!(["a", "b"])),
-        Verdict::NewApproval,
-        &["SF205"],
-    );
+    check(called(json!(["a"])), called(json!(["a", "b"])), Verdict::NewApproval, &["SF205"]);
     check(called(json!(["a"])), json!({"responses": {}}), Verdict::NewApproval, &["SF550"]);
 }
 
@@ -272,12 +261,7 @@ fn a_part_of_a_union_is_found_wherever_it_stands() {
     };
     let to = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
     let (cat, dog, eel) = (to("Cat"), to("Dog"), to("Eel"));
-    check_documents(
-        union(json!([cat, dog])),
-        union(json!([dog, cat])),
-        Verdict::Safe,
-        &[],
-    );
+    check_documents(union(json!([cat, dog])), union(json!([dog, cat])), Verdict::Safe, &[]);
     let found = compared(union(json!([cat, dog])), union(json!([cat, eel, dog])));
     assert_ne!(found.verdict, Verdict::Safe, "{found:#?}");
     let found = compared(union(json!([cat, eel, dog])), union(json!([cat, dog])));
