@@ -164,7 +164,7 @@ fn rest(comment: &mut Comment, report: &Report, safe: &[Item], folded: &Folded) 
         });
     }
     if folded.heirs > 0 {
-        comment.push(&format!("\nand {} told with their old names.\n", folded.heirs));
+        comment.push(&format!("\nand {} new names told with the old ones.\n", folded.heirs));
     }
     if !folded.cosmetic.is_empty() {
         let title = format!("{} with new wording or notation only", folded.cosmetic.len());

@@ -78,7 +78,7 @@ fn body(page: &mut Page, report: &Report) {
         rest.push(format!("{} more that are safe", folded.more_safe));
     }
     if folded.heirs > 0 {
-        rest.push(format!("{} told with their old names", folded.heirs));
+        rest.push(format!("{} new names told with the old ones", folded.heirs));
     }
     if !folded.cosmetic.is_empty() {
         rest.push(format!(
