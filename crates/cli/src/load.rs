@@ -14,7 +14,7 @@ const TOOL_FILES: &[&str] = &["json", "snap", "yaml", "yml"];
 
 /// Reads the contract at a path: a file, a folder, or `-` for standard input.
 pub fn contract(path: &str) -> Result<Reading, Failure> {
-    if path.starts_with("http://") || path.starts_with("https://") {
+    if crate::server::is_address(path) {
         return Err(Failure::one(
             path,
             "Files are compared here, and this is an address.",

@@ -126,6 +126,7 @@ pub static PAGES: &[(&str, &str)] = &[
     ("SF900", include_str!("../../../docs/rules/SF900.md")),
     ("SF901", include_str!("../../../docs/rules/SF901.md")),
     ("SF902", include_str!("../../../docs/rules/SF902.md")),
+    ("SF903", include_str!("../../../docs/rules/SF903.md")),
     ("SF904", include_str!("../../../docs/rules/SF904.md")),
     ("SF910", include_str!("../../../docs/rules/SF910.md")),
 ];

@@ -4,6 +4,7 @@ use crate::exit::Failure;
 use crate::files;
 use clap::Args;
 use contract::Options;
+use contract::decision::DecisionMap;
 use contract::policy::Settings;
 use std::path::Path;
 
@@ -16,6 +17,9 @@ pub struct SettingsArgs {
     /// The project's settings: policy, suppressions, words, renames
     #[arg(long, value_name = "FILE")]
     pub config: Option<String>,
+    /// Which values reach which decision of the agent (a YAML file)
+    #[arg(long, value_name = "FILE")]
+    pub decision_map: Option<String>,
 }
 
 /// Settings as they were found, and where.
@@ -54,11 +58,25 @@ impl SettingsArgs {
             }
             None => Settings::default(),
         };
-        let options = Options {
+        let mut options = Options {
             lexicon: settings.lexicon.clone(),
             renames: settings.renames.clone(),
             ..Options::default()
         };
+        let map = self.decision_map.clone().or_else(|| {
+            // A path in a file is taken from the folder of that file.
+            let named = settings.decision_map.as_ref()?;
+            let folder = Path::new(file.as_ref()?).parent()?;
+            Some(folder.join(named).display().to_string())
+        });
+        if let Some(map) = map {
+            options.decisions = Some(decision_map(&map)?);
+        }
         Ok(Found { settings, file, options })
     }
+}
+
+fn decision_map(path: &str) -> Result<DecisionMap, Failure> {
+    let value = contract::text::read(path, &files::read(path)?)?;
+    Ok(DecisionMap::read(path, &value)?)
 }

@@ -2,8 +2,12 @@
 
 use crate::exit::Failure;
 use crate::load;
+use crate::output::Shell;
+use crate::server::{self, ServerArgs};
 use clap::Args;
-use contract::document::Reading;
+use contract::document::{self, Bundle, Reading};
+use contract::text::{self, Notation};
+use mcp::{Snapshot, Source};
 use serde_json::{Value, json};
 
 /// Arguments that name a contract, wherever it is.
@@ -15,6 +19,8 @@ pub struct TargetArgs {
     /// A command that starts an MCP server
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "target")]
     command: Vec<String>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// A contract, and where it came from as a lock records it.
@@ -27,17 +33,28 @@ pub struct Found {
 
 impl TargetArgs {
     /// Reads the contract; `None` where nothing was named.
-    pub fn read(&self) -> Result<Option<Found>, Failure> {
+    pub fn read(&self, shell: &Shell) -> Result<Option<Found>, Failure> {
         match (&self.target, self.command.as_slice()) {
+            (Some(address), []) if server::is_address(address) => {
+                from_server(&self.server.ask_address(shell, address)?).map(Some)
+            }
             (Some(path), []) => {
-                Ok(Some(Found { reading: load::contract(path)?, source: json!({"file": path}) }))
+                Ok(Some(Found { reading: load::contract(path)?, source: json!({ "file": path }) }))
             }
             (None, []) => Ok(None),
-            (_, command) => Err(Failure::one(
-                command.join(" "),
-                "A server cannot be started from here.",
-                "Take a snapshot of it first and name that file.",
-            )),
+            (_, command) => from_server(&self.server.ask_command(shell, command)?).map(Some),
         }
     }
+}
+
+/// What a server answered, read like the file that a snapshot of it would be.
+fn from_server(snapshot: &Snapshot) -> Result<Found, Failure> {
+    let name = match &snapshot.source {
+        Source::Command(words) => words.join(" "),
+        Source::Url(address) => address.clone(),
+    };
+    let mut root = text::read_as(&name, snapshot.to_json().as_bytes(), Notation::Json)?;
+    let source = root.get_mut("source").map(Value::take).unwrap_or_default();
+    let bundle = Bundle { name, root, ..Bundle::default() };
+    Ok(Found { reading: document::read(bundle)?, source })
 }

@@ -5,13 +5,14 @@
 
 mod config;
 mod read;
+mod unmatched;
 
 pub use config::{ReviewNote, Settings};
 
 use crate::change::{Change, Diff, Entry, Subject};
 use crate::rules::finding::fingerprint;
 use crate::verdict::{Authority, Axes, Class, Verdict};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -101,8 +102,12 @@ impl Policy {
     /// Marks what is accepted, adds findings about the policy itself (SF901, SF902), and judges
     /// the rest. The verdicts of entries and of the whole become those of what is not accepted.
     pub fn apply(&self, diff: &mut Diff, today: Day) -> Standing {
+        self.apply_beside(diff, today, Vec::new())
+    }
+
+    /// The same beside other findings about the settings.
+    fn apply_beside(&self, diff: &mut Diff, today: Day, mut own: Vec<Change>) -> Standing {
         let mut used: BTreeSet<&str> = BTreeSet::new();
-        let mut own: Vec<Change> = Vec::new();
         for entry in &mut diff.entries {
             let mut accepted = false;
             for change in &mut entry.changes {
@@ -222,20 +227,29 @@ fn unused(suppression: &Suppression) -> Change {
     )
 }
 
-/// A finding about the policy: it says nothing about calls, so its verdict is `safe`.
 fn finding(rule: &'static str, suppression: &Suppression, sentence: String) -> Change {
-    let before = json!({
+    let stated = json!({
         "finding": suppression.finding,
         "reason": suppression.reason,
         "until": suppression.until.to_string(),
         "place": suppression.place,
     });
+    about_settings(rule, &suppression.finding, Some(stated), sentence)
+}
+
+/// A finding about the settings: it says nothing about calls, so its verdict is `safe`.
+fn about_settings(
+    rule: &'static str,
+    name: &str,
+    stated: Option<Value>,
+    sentence: String,
+) -> Change {
     let mut change = Change {
         rule,
         path: String::new(),
-        field: Some(suppression.finding.clone()),
+        field: Some(name.to_owned()),
         fingerprint: String::new(),
-        before: Some(before),
+        before: stated,
         after: None,
         sentence,
         class: Class::Additive,
@@ -250,7 +264,7 @@ fn finding(rule: &'static str, suppression: &Suppression, sentence: String) -> C
     change
 }
 
-/// Who the findings about suppressions are about.
+/// Who the findings about the settings are about.
 fn own_subject() -> Subject {
-    Subject::Whole("suppressions".to_owned())
+    Subject::Whole("settings".to_owned())
 }

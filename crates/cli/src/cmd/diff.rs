@@ -8,7 +8,6 @@ use crate::progress;
 use crate::settings::SettingsArgs;
 use contract::Options;
 use contract::document::{Bundle, Reading};
-use contract::policy::Policy;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -54,20 +53,23 @@ Examples:
         let found = self.settings.read_named()?;
         let mut diff = compare(shell, &old, &new, &found.options)?;
         let named = found.file.is_some() || self.fail_on.is_some();
-        let policy = Policy {
-            // A level that is typed goes before one that is written down.
-            fail_on: match self.fail_on {
-                Some(threshold) => Some(threshold.into()),
-                None => found.settings.policy.fail_on,
-            },
-            ..found.settings.policy
-        };
-        let standing = policy.apply(&mut diff, output::today());
+        let mut settings = found.settings;
+        if let Some(threshold) = self.fail_on {
+            // What is typed goes before what is written down.
+            settings.policy.fail_on = Some(threshold.into());
+        }
+        let standing = settings.apply(
+            &mut diff,
+            &old.contract,
+            &new.contract,
+            found.options.decisions.as_ref(),
+            output::today(),
+        );
         let options = report::RenderOptions {
             colour: shell.colour,
             width: shell.width,
             all: self.report.all,
-            fail_on: if named { policy.fail_on } else { None },
+            fail_on: if named { settings.policy.fail_on } else { None },
             old_name: old.contract.name().to_owned(),
             new_name: new.contract.name().to_owned(),
             file: self.new.clone().filter(|path| path != "-"),

@@ -51,19 +51,24 @@ Examples:
         };
         let old =
             Reading { contract: lock.contract.clone(), form: Form::Lock, problems: Vec::new() };
-        let new = match self.target.read()? {
+        let new = match self.target.read(shell)? {
             Some(found) => found.reading,
             None => locked_source(&self.lock, &lock)?,
         };
         let mut diff = compare(shell, &old, &new, &found.options)?;
-        let policy = &found.settings.policy;
-        let standing = policy.apply(&mut diff, output::today());
+        let standing = found.settings.apply(
+            &mut diff,
+            &old.contract,
+            &new.contract,
+            found.options.decisions.as_ref(),
+            output::today(),
+        );
         let record = review::record(&diff, &found.settings.reviews);
         let options = report::RenderOptions {
             colour: shell.colour,
             width: shell.width,
             all: self.report.all,
-            fail_on: policy.fail_on,
+            fail_on: found.settings.policy.fail_on,
             old_name: self.lock.clone(),
             new_name: new.contract.name().to_owned(),
             file: Some(self.lock.clone()),

@@ -54,7 +54,7 @@ Examples:
   steadfast lock tools.json --check";
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
-        let Some(found) = self.target.read()? else {
+        let Some(found) = self.target.read(shell)? else {
             return Err(Failure::one(
                 "lock",
                 "Nothing is named that could be locked.",

@@ -10,6 +10,7 @@ rules! {
     SF900 "undecided" Proof "Whether every old call still fits could not be decided; undecided is never safe."
     SF901 "suppression-expired" Proof "An accepted finding is past its date and still there."
     SF902 "suppression-unused" Proof "An accepted finding is there no longer; what accepts it could hide another."
+    SF903 "setting-names-nothing" Proof "A rename, a review note or a decision map names what neither contract has."
     SF904 "schema-unreadable" Proof "A schema cannot be read, so nothing can be promised about it."
     SF910 "loss-without-a-rule" Witness "A value is lost or gained and no other rule names the cause."
 }

@@ -77,7 +77,7 @@ impl Pair {
         let mut found = diff(old, new, &options)
             .unwrap_or_else(|problems| panic!("{}: {problems:#?}", self.place));
         if let Some(settings) = &self.settings {
-            settings.policy.apply(&mut found, TODAY);
+            settings.apply(&mut found, old, new, None, TODAY);
         }
         found
     }
