@@ -21,6 +21,14 @@ pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
     }
 }
 
+/// The text of a regular file that was read before, for reports that point at lines.
+pub fn text_of(path: &str) -> Option<String> {
+    if path == "-" || !Path::new(path).is_file() {
+        return None;
+    }
+    String::from_utf8(read(path).ok()?).ok()
+}
+
 /// Why a path cannot be read, in a sentence.
 pub fn unreadable(path: &str, error: &io::Error) -> Failure {
     let (sentence, help) = match error.kind() {

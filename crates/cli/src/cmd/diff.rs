@@ -2,6 +2,7 @@
 
 use crate::args::{Command, ReportArgs, Threshold};
 use crate::exit::{Exit, Failure};
+use crate::files;
 use crate::load;
 use crate::output::{self, Shell};
 use crate::progress;
@@ -72,6 +73,7 @@ Examples:
             fail_on: if named { settings.policy.fail_on } else { None },
             old_name: old.contract.name().to_owned(),
             new_name: new.contract.name().to_owned(),
+            source: self.new.as_deref().and_then(files::text_of),
             file: self.new.clone().filter(|path| path != "-"),
             ..report::RenderOptions::default()
         };

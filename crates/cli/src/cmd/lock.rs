@@ -131,13 +131,13 @@ impl Moves {
 
     fn in_words(&self, file: &str, check: bool, same: bool) -> String {
         let mut text = match (check, same, self.first) {
-            (_, true, _) => format!("{file} is up to date: {} entries\n", self.total),
+            (_, true, _) => format!("{file} is up to date: {}\n", self.count()),
             (true, false, true) => {
-                format!("{file} does not exist yet: {} entries would be locked\n", self.total)
+                format!("{file} does not exist yet: {} would be locked\n", self.count())
             }
             (true, false, false) => format!("{file} is behind; nothing was written\n"),
-            (false, false, true) => format!("{file} written: {} entries locked\n", self.total),
-            (false, false, false) => format!("{file} written: {} entries\n", self.total),
+            (false, false, true) => format!("{file} written: {} locked\n", self.count()),
+            (false, false, false) => format!("{file} written: {}\n", self.count()),
         };
         if self.first {
             return text;
@@ -155,6 +155,13 @@ impl Moves {
             }
         }
         text
+    }
+
+    fn count(&self) -> String {
+        match self.total {
+            1 => "1 entry".to_owned(),
+            total => format!("{total} entries"),
+        }
     }
 
     fn in_json(&self, file: &str, written: bool) -> String {

@@ -4,6 +4,7 @@ use super::read::kind_of;
 use super::{Problem, Tool, ToolList};
 use crate::limits;
 use crate::text::quoted;
+use schema::{ReadOptions, Schema};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -132,6 +133,8 @@ impl Reader {
                         format!("The input schema of {shown} has the type {found}; arguments are always an object."),
                         "Write \"type\": \"object\" and put the arguments into properties.",
                     );
+                } else {
+                    self.schema(file, &input, name, &Value::Object(schema.clone()));
                 }
             }
             found => {
@@ -149,14 +152,27 @@ impl Reader {
                 );
             }
         }
-        if let Some(found) = members.get("outputSchema").filter(|found| !found.is_object()) {
-            let sentence =
-                format!("The output schema of {shown} is {}, not an object.", kind_of(found));
+        let output = format!("{pointer}/outputSchema");
+        match members.get("outputSchema") {
+            None => {}
+            Some(schema @ Value::Object(_)) => self.schema(file, &output, name, schema),
+            Some(found) => {
+                let sentence =
+                    format!("The output schema of {shown} is {}, not an object.", kind_of(found));
+                self.report(file, &output, sentence, "Leave it out, or write a schema object.");
+            }
+        }
+    }
+
+    /// What the schema engine cannot read: references, dialects, keywords that mean nothing.
+    fn schema(&mut self, file: &str, pointer: &str, name: &str, schema: &Value) {
+        let problems = Schema::read(schema, &ReadOptions::default()).err().unwrap_or_default();
+        for problem in problems {
             self.report(
                 file,
-                &format!("{pointer}/outputSchema"),
-                sentence,
-                "Leave it out, or write a schema object.",
+                &format!("{pointer}{}", problem.pointer),
+                format!("In the schema of {}: {}.", quoted(name), problem.sentence),
+                "Nothing can be proved of a schema that cannot be read: repair it where it is generated.",
             );
         }
     }

@@ -1,0 +1,186 @@
+//! Whatever is wrong with an input: a place, a sentence, a way forward, exit code 2, nothing written.
+
+use crate::run::{Folder, plain};
+
+/// Every command that reads a contract tells it, and writes nothing.
+fn told(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
+    let folder = Folder::new();
+    folder.file(name, content).file("good.json", plain());
+    let before = folder.names();
+    for arguments in [
+        vec!["diff", name, "good.json"],
+        vec!["diff", "good.json", name],
+        vec!["lock", name],
+        vec!["lock", name, "-o", "other.lock"],
+    ] {
+        let outcome = folder.run(&arguments).code(2);
+        for part in parts {
+            assert!(outcome.err.contains(part), "{arguments:?}: no {part:?} in\n{}", outcome.err);
+        }
+        assert!(outcome.err.starts_with("error: "), "{}", outcome.err);
+        assert_eq!(folder.names(), before, "{arguments:?} wrote something");
+    }
+}
+
+fn with_schema(schema: &str) -> String {
+    format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#)
+}
+
+#[test]
+fn text_that_is_no_document() {
+    told("a.json", "not json", &["a.json:1:1: ", "is not a value of JSON"]);
+    told("a.yaml", "a: [1", &["a.yaml:", "This is not YAML"]);
+    told("a.json", "", &["a.json: The file is empty."]);
+    told("a.txt", "Error: connection refused", &["a.txt"]);
+    told("a.json", b"\xFF\xFE\x7B\x00", &["UTF-16"]);
+    told("page.json", "<!doctype html><p>404", &["page.json:1:1", "web page"]);
+}
+
+#[test]
+fn an_error_is_not_an_empty_list() {
+    told(
+        "a.json",
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}"#,
+        &["a.json#/error: The server answered with an error instead of a list: \"Method not found\" (code -32601)."],
+    );
+}
+
+#[test]
+fn duplicate_keys_with_both_places() {
+    told(
+        "a.json",
+        "{\"tools\": [],\n \"tools\": []}",
+        &["a.json:2:2: The key \"tools\" stands twice in one object; first at line 1, column 2."],
+    );
+    told("a.yaml", "tools: []\ntools: []\n", &["a.yaml:2:1", "first at line 1, column 1"]);
+}
+
+#[test]
+fn schemas_that_say_nothing_or_no_schema() {
+    told("a.json", with_schema("{}"), &["a.json#/tools/0/inputSchema", "is blank"]);
+    told("a.json", with_schema("null"), &["a.json#/tools/0/inputSchema", "null, not an object"]);
+    told("a.json", with_schema("\"object\""), &["a.json#/tools/0/inputSchema", "text, not an object"]);
+    told("a.json", with_schema("{\"type\":\"array\"}"), &["always an object"]);
+    told("a.json", r#"{"tools":[{"name":"t"}]}"#, &["has no input schema"]);
+}
+
+#[test]
+fn duplicate_tool_names() {
+    let tool = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
+    told(
+        "a.json",
+        format!(r#"{{"tools":[{tool},{tool}]}}"#),
+        &["a.json#/tools/1: The tool \"t\" is listed twice; first at a.json#/tools/0."],
+    );
+}
+
+#[test]
+fn dialects_and_references_that_cannot_be_read() {
+    told("a.json", with_schema(r#"{"$schema":"https://example.com/own","type":"object"}"#), &["a.json#/tools/0/inputSchema", "dialect"]);
+    let property = |schema: &str| with_schema(&format!(r#"{{"type":"object","properties":{{"p":{schema}}}}}"#));
+    told("a.json", property(r#"{"$ref":"https://example.com/schema.json"}"#), &["a.json#/tools/0/inputSchema/properties/p", "https://example.com/schema.json"]);
+    told("a.json", property(r##"{"$ref":"#/$defs/none"}"##), &["a.json#/tools/0/inputSchema/properties/p", "#/$defs/none"]);
+    told(
+        "a.json",
+        with_schema(r##"{"type":"object","properties":{"p":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##),
+        &["a.json#/tools/0/inputSchema"],
+    );
+    told("a.json", property(r#"{"type":"string","pattern":"("}"#), &["a.json#/tools/0/inputSchema/properties/p/pattern"]);
+}
+
+#[test]
+fn ten_thousand_nested_objects() {
+    let deep = format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
+    told("a.json", &deep, &["nest deeper than 128 levels"]);
+    told("a.json", with_schema(&deep), &["a.json:1:", "nest deeper than 128 levels"]);
+}
+
+#[test]
+fn a_file_that_was_cut() {
+    let whole = format!("{{\"steadfast_snapshot\":1,{}", &plain()[1..]);
+    told("s.json", &whole[..whole.len() / 2], &["s.json:1:", "The file ends in the middle of"]);
+    let folder = Folder::new();
+    folder.file("a.json", plain()).run(&["lock", "a.json"]).code(0);
+    let lock = folder.read("steadfast.lock");
+    folder.file("steadfast.lock", &lock[..lock.len() / 2]);
+    let cut = folder.read("steadfast.lock");
+    folder.run(&["gate", "a.json"]).code(2).complains("steadfast.lock:").complains("The file ends in the middle of");
+    // A lock that cannot be read is not replaced.
+    folder.run(&["lock", "a.json"]).code(2);
+    assert_eq!(folder.read("steadfast.lock"), cut);
+}
+
+#[test]
+fn files_of_a_newer_version() {
+    told("s.json", r#"{"steadfast_snapshot":7,"tools":[]}"#, &["A newer steadfast wrote this snapshot: its format is 7"]);
+    told("l.json", r#"{"steadfast_lock":9}"#, &["A newer steadfast wrote this lock: its format is 9"]);
+}
+
+#[test]
+fn things_that_are_no_contract() {
+    told("a.json", r#"{"mcpServers":{}}"#, &["client's configuration"]);
+    told("a.json", r#"{"swagger":"2.0","paths":{}}"#, &["Swagger 2.0"]);
+    told("a.json", r#"{"hello":1}"#, &["Nothing in the file says what it is"]);
+    told("a.json", r#"{"tools":[],"nextCursor":"x"}"#, &["one page of several"]);
+}
+
+#[test]
+fn two_kinds_are_not_compared() {
+    let folder = Folder::new();
+    folder.file("a.json", plain()).file("b.yaml", "openapi: 3.0.0\npaths: {}\n");
+    folder.run(&["diff", "a.json", "b.yaml"]).code(2).complains("b.yaml: This is an OpenAPI document, but a.json is a list of MCP tools.");
+}
+
+#[test]
+fn both_sides_are_told_at_once() {
+    let folder = Folder::new();
+    folder.file("a.json", "{").file("b.json", "[");
+    folder.run(&["diff", "a.json", "b.json"]).code(2).complains("a.json:1:2").complains("b.json:1:2");
+    folder.run(&["diff", "none.json", "nothing.json"]).code(2).complains("none.json: There is no such file").complains("nothing.json: There is no such file");
+    folder.run(&["diff", "-", "-"]).code(2).complains("both sides");
+}
+
+#[test]
+fn one_bad_tool_does_not_hide_the_others() {
+    let folder = Folder::new();
+    let tools = |required: &str| {
+        format!(r#"{{"tools":[{{"name":"bad","inputSchema":null}},{{"name":"t","inputSchema":{{"type":"object","properties":{{"a":{{}},"b":{{}}}},"required":{required}}}}}]}}"#)
+    };
+    folder.file("a.json", tools(r#"["a"]"#)).file("b.json", tools(r#"["a","b"]"#));
+    folder.run(&["diff", "a.json", "b.json"]).code(2).says("must be sent").complains("a.json#/tools/0/inputSchema").complains("b.json#/tools/0/inputSchema");
+}
+
+#[test]
+fn numbers_beyond_doubles_are_kept_apart() {
+    let folder = Folder::new();
+    let with = |maximum: &str| with_schema(&format!(r#"{{"type":"object","properties":{{"id":{{"type":"integer","maximum":{maximum}}}}}}}"#));
+    folder.file("a.json", with("9007199254740993")).file("b.json", with("9007199254740992"));
+    let found = folder.run(&["diff", "a.json", "b.json", "--format", "json"]).code(0).json();
+    assert_eq!(found["verdict"], "refuse", "{found:#}");
+    let same = folder.file("c.json", with("9007199254740993.0")).run(&["diff", "a.json", "c.json", "--format", "json"]).code(0).json();
+    assert_eq!(same["verdict"], "safe", "{same:#}");
+}
+
+#[test]
+fn patterns_that_blow_up_do_not_hang() {
+    let folder = Folder::new();
+    let with = |pattern: &str| with_schema(&format!(r#"{{"type":"object","properties":{{"p":{{"type":"string","pattern":"{pattern}"}}}}}}"#));
+    folder.file("a.json", with("^(a+)+$")).file("b.json", with("^(a|aa)+b{1,900}$")).file("c.json", with("((a{0,300}){0,300}){0,300}"));
+    for (old, new) in [("a.json", "b.json"), ("b.json", "a.json"), ("a.json", "c.json"), ("c.json", "b.json")] {
+        let outcome = folder.run(&["diff", old, new, "--format", "json"]);
+        assert!(matches!(outcome.code, 0 | 2), "{}", outcome.err);
+        if outcome.code == 0 {
+            assert_ne!(outcome.json()["verdict"], "safe", "{old} {new}");
+        }
+    }
+}
+
+#[test]
+fn references_stay_in_the_folder() {
+    let folder = Folder::new();
+    let api = |target: &str| format!("openapi: 3.0.0\npaths:\n  /a:\n    get:\n      responses:\n        '200':\n          description: ok\n          content:\n            application/json:\n              schema:\n                $ref: '{target}'\n");
+    folder.file("api/a.yaml", api("../secret.yaml#/x")).file("secret.yaml", "x: {}").file("api/b.yaml", api("/etc/passwd")).file("api/c.yaml", api("schemas/c.yaml#/C")).file("api/schemas/c.yaml", "C: {$ref: '../d.yaml#/D'}").file("api/d.yaml", "D: {type: string}");
+    folder.run(&["diff", "api/a.yaml", "api/a.yaml"]).code(2).complains("leads out of the document's folder").complains("api/a.yaml#/paths/~1a/get");
+    folder.run(&["diff", "api/b.yaml", "api/b.yaml"]).code(2).complains("leads out of the document's folder");
+    folder.run(&["diff", "api/c.yaml", "api/c.yaml"]).code(0);
+}
