@@ -7,6 +7,12 @@
 /// the call stack, and 128 levels of it are far below the smallest default stack.
 pub const DEPTH: usize = 128;
 
+/// How deep a contract may nest.
+///
+/// Less than a document, so that a lock or a snapshot, which puts its own levels around it, can
+/// still be read.
+pub const CONTRACT_DEPTH: usize = DEPTH - 8;
+
 /// How many bytes one document may have.
 ///
 /// The largest public API descriptions have about 12 MB; a list of tools beyond 1 MB already

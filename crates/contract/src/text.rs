@@ -187,6 +187,15 @@ fn too_deep(name: &str, at: Position) -> Problem {
     }
 }
 
+/// How deep a value nests: 0 for a scalar. What was read here is bounded by [`limits::DEPTH`].
+pub(crate) fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
 /// A short, escaped quotation of text that came from a file.
 pub(crate) fn quoted(text: &str) -> String {
     /// Enough to recognise a name, short enough for a sentence.

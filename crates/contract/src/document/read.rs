@@ -1,8 +1,9 @@
 //! From values to contracts: what a document is, told from its content.
 
 use super::{Bundle, Contract, Problem, tools};
+use crate::limits;
 use crate::lock;
-use crate::text::quoted;
+use crate::text::{depth, quoted};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -68,6 +69,10 @@ const SNAPSHOT_VERSION: u64 = 1;
 /// assert_eq!(read(bundle).unwrap().form, Form::List);
 /// ```
 pub fn read(bundle: Bundle) -> Result<Reading, Vec<Problem>> {
+    // A lock holds a contract that was measured before it was locked.
+    if bundle.root.get("steadfast_lock").is_none() {
+        shallow(&bundle.name, &bundle.root)?;
+    }
     match &bundle.root {
         Value::Object(members) => read_object(&bundle, members),
         Value::Array(items) => {
@@ -119,6 +124,10 @@ pub fn read_folder(name: &str, files: &BTreeMap<String, Value>) -> Result<Readin
     }
     let mut fatal = Vec::new();
     for (file, value) in files {
+        if let Err(problems) = shallow(&format!("{name}/{file}"), value) {
+            fatal.extend(problems);
+            continue;
+        }
         let is_tool = value.as_object().is_some_and(|members| {
             members.contains_key("name") || members.contains_key("inputSchema")
         });
@@ -145,6 +154,19 @@ pub fn read_folder(name: &str, files: &BTreeMap<String, Value>) -> Result<Readin
     }
     let (list, problems) = tools::read_files(name, files);
     Ok(Reading { contract: Contract::Tools(list), form: Form::Folder, problems })
+}
+
+/// Refuses what nests too deep to be put into a lock.
+fn shallow(name: &str, root: &Value) -> Result<(), Vec<Problem>> {
+    if depth(root) <= limits::CONTRACT_DEPTH {
+        return Ok(());
+    }
+    Err(vec![Problem::at(
+        name,
+        "",
+        format!("Objects and arrays nest deeper than {} levels.", limits::CONTRACT_DEPTH),
+        "No contract needs this; look for a generator that repeats itself.",
+    )])
 }
 
 fn read_object(bundle: &Bundle, members: &Map<String, Value>) -> Result<Reading, Vec<Problem>> {

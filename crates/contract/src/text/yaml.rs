@@ -1,6 +1,6 @@
 //! YAML 1.2 with the core schema, as far as it stands for a JSON value.
 
-use super::{Position, duplicate_key, quoted, too_deep};
+use super::{Position, depth, duplicate_key, quoted, too_deep};
 use crate::document::Problem;
 use crate::limits;
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, Tag};
@@ -404,15 +404,6 @@ fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),
         Value::Object(members) => members.values().map(count).sum(),
-        _ => 0,
-    }
-}
-
-/// How deep a value nests: 0 for a scalar.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
         _ => 0,
     }
 }

@@ -164,3 +164,16 @@ fn a_folder_holds_one_tool_a_file() {
     let empty = read_folder("tools", &folder(&[])).unwrap_err();
     assert!(empty[0].help.contains("not an empty list"));
 }
+
+#[test]
+fn what_a_lock_could_not_hold_is_refused() {
+    let nested = |levels: usize| {
+        let mut schema = json!({"type": "object"});
+        for _ in 0..levels {
+            schema = json!({ "not": schema });
+        }
+        json!({"tools": [{"name": "t", "inputSchema": {"type": "object", "not": schema}}]})
+    };
+    assert!(reading(nested(100)).is_ok());
+    refused(nested(125), "file", "nest deeper than 120 levels");
+}
