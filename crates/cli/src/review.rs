@@ -1,6 +1,6 @@
 //! The review record of a gate: what a release asks of those who depend on it, filled from a comparison.
 
-use contract::policy::ReviewNote;
+use contract::policy::{self, ReviewNote};
 use contract::{Authority, Change, Class, Compat, Diff, Entry, Meaning, Subject, Verdict};
 use report::{Question, ReviewAnswer, ReviewEntry, ReviewRecord};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub fn record(diff: &Diff, notes: &[ReviewNote]) -> ReviewRecord {
             .entries
             .iter()
             .filter(|entry| entry.class > Class::Cosmetic)
-            .filter(|entry| entry.from.is_some() || entry.to.is_some() || entry.relation.is_some())
+            .filter(|entry| !policy::is_about_settings(&entry.subject))
             .map(|entry| review(entry, notes))
             .collect(),
     }
@@ -39,6 +39,11 @@ fn review(entry: &Entry, notes: &[ReviewNote]) -> ReviewEntry {
     }
 }
 
+/// Whether the old contract did not have it.
+fn is_new(entry: &Entry) -> bool {
+    entry.from.is_none() && entry.to.is_some()
+}
+
 /// The changes on which an assumption of a consumer can rest, accepted or not.
 fn consumer_relevant(entry: &Entry) -> impl Iterator<Item = &Change> {
     entry.changes.iter().filter(|change| {
@@ -50,7 +55,7 @@ fn consumer_relevant(entry: &Entry) -> impl Iterator<Item = &Change> {
 }
 
 fn old_behaviour(entry: &Entry) -> String {
-    if entry.from.is_none() && entry.relation.is_none() {
+    if is_new(entry) {
         return "It was not there.".to_owned();
     }
     let mut recalled: Vec<String> = consumer_relevant(entry)
@@ -122,7 +127,7 @@ fn answers(entry: &Entry) -> BTreeMap<Question, ReviewAnswer> {
 }
 
 fn old_arguments(entry: &Entry) -> ReviewAnswer {
-    if entry.from.is_none() && entry.relation.is_none() {
+    if is_new(entry) {
         return ReviewAnswer::NotApplicable { why: "no old session knows it".to_owned() };
     }
     match entry.axes.compat {
@@ -148,7 +153,7 @@ fn old_arguments(entry: &Entry) -> ReviewAnswer {
 }
 
 fn same_meaning(entry: &Entry) -> ReviewAnswer {
-    if entry.from.is_none() && entry.relation.is_none() {
+    if is_new(entry) {
         return ReviewAnswer::NotApplicable { why: "no old session knows it".to_owned() };
     }
     match entry.axes.meaning {

@@ -264,6 +264,11 @@ fn about_settings(
     change
 }
 
+/// Whether an entry is about the settings, not about a contract.
+pub fn is_about_settings(subject: &Subject) -> bool {
+    *subject == own_subject()
+}
+
 /// Who the findings about the settings are about.
 fn own_subject() -> Subject {
     Subject::Whole("settings".to_owned())

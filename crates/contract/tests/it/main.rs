@@ -1,5 +1,6 @@
 //! Tests of the crate through its public face. One binary; a module per subject.
 
+mod damage;
 mod documents;
 mod locks;
 mod openapi;
