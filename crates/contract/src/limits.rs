@@ -2,10 +2,10 @@
 
 /// How deep objects and arrays may nest in a document.
 ///
-/// The deepest real contract known to us nests 40 levels; 128 is also where the common JSON
-/// readers stop, so whatever is read here can be read by the tools beside it. The readers use
-/// the call stack, and 128 levels of it are far below the smallest default stack.
-pub const DEPTH: usize = 128;
+/// The deepest real contract known to us nests 40 levels; the common JSON readers stop at the
+/// 128th, so whatever is read here can be read by the tools beside it. The readers use the call
+/// stack, and this many levels of it are far below the smallest default stack.
+pub const DEPTH: usize = 127;
 
 /// How deep a contract may nest.
 ///

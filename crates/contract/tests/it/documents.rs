@@ -175,5 +175,5 @@ fn what_a_lock_could_not_hold_is_refused() {
         json!({"tools": [{"name": "t", "inputSchema": {"type": "object", "not": schema}}]})
     };
     assert!(reading(nested(100)).is_ok());
-    refused(nested(125), "file", "nest deeper than 120 levels");
+    refused(nested(125), "file", "nest deeper than 119 levels");
 }

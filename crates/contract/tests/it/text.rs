@@ -122,13 +122,13 @@ fn encodings_are_told_apart() {
 fn nesting_is_bounded_and_never_overflows() {
     let deep =
         |open: &str, close: &str, n: usize| format!("{}1{}", open.repeat(n), close.repeat(n));
-    assert!(text::read("a.json", deep("[", "]", 128).as_bytes()).is_ok());
-    refuses("a.json", deep("[", "]", 10_000).as_bytes(), "a.json:1:129", "deeper than 128");
-    refuses("a.json", deep("{\"a\":", "}", 10_000).as_bytes(), "a.json:1:641", "deeper than 128");
-    assert!(text::read("a.yaml", deep("[", "]", 128).as_bytes()).is_ok());
-    refuses("a.yaml", deep("[", "]", 10_000).as_bytes(), "a.yaml:1:130", "deeper than 128");
+    assert!(text::read("a.json", deep("[", "]", 127).as_bytes()).is_ok());
+    refuses("a.json", deep("[", "]", 10_000).as_bytes(), "a.json:1:128", "deeper than 127");
+    refuses("a.json", deep("{\"a\":", "}", 10_000).as_bytes(), "a.json:1:636", "deeper than 127");
+    assert!(text::read("a.yaml", deep("[", "]", 127).as_bytes()).is_ok());
+    refuses("a.yaml", deep("[", "]", 10_000).as_bytes(), "a.yaml:1:129", "deeper than 127");
     let block: String = (0..10_000).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
-    refuses("a.yaml", block.as_bytes(), "a.yaml:129:129", "deeper than 128");
+    refuses("a.yaml", block.as_bytes(), "a.yaml:128:128", "deeper than 127");
 }
 
 #[test]
