@@ -106,15 +106,17 @@ fn worst() {
     ] {
         let start = Instant::now();
         let (a, b) = (read_again(&old), read_again(&new));
+        let read = start.elapsed();
         let relation = relate(&a, &b, &Question::default());
         let word = |answer: &Answer| match answer {
             Answer::Nothing => "nothing".to_string(),
             Answer::Some(_) => "some".to_string(),
-            Answer::Unknown(why) => format!("open after {} steps", why.spent),
+            Answer::Unknown(why) => format!("open after {} steps ({})", why.spent, why.reason),
         };
         println!(
-            "worst               {name:<20} {:>8.1} ms  lost: {}  gained: {}",
+            "worst               {name:<20} {:>8.1} ms (of it reading {:.1})  lost: {}  gained: {}",
             start.elapsed().as_secs_f64() * 1e3,
+            read.as_secs_f64() * 1e3,
             word(&relation.lost),
             word(&relation.gained)
         );

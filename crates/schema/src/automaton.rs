@@ -184,6 +184,15 @@ impl Automaton {
         self.accepts(&state)
     }
 
+    /// Ranges of characters over all positions: what another engine has to write out.
+    pub(crate) fn weight(&self) -> usize {
+        let ranges = |step: &Step| match step {
+            Step::Char { set, .. } => self.sets[*set as usize].0.len(),
+            Step::Fork(_) | Step::If(..) | Step::Accept => 0,
+        };
+        self.steps.iter().map(ranges).sum()
+    }
+
     /// Positions, as a measure of what one step costs.
     pub(crate) fn size(&self) -> usize {
         self.steps.len() + self.sets.len()

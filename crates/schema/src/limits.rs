@@ -103,3 +103,7 @@ pub const REPLAY_DEPTH: usize = 250;
 
 /// Values of an `enum` from which on they are looked up by key in place of one by one.
 pub(crate) const LOOKED_UP: usize = 16;
+
+/// Ranges of characters in all regular expressions of a schema, repeats written out, beyond which the
+/// independent validator is not asked: it would need seconds to find them too large. `\p{L}` has about 660.
+pub const REPLAY_RANGES: usize = 60_000;

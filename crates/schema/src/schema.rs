@@ -122,6 +122,13 @@ impl Schema {
                 limits::REPLAY_DEPTH
             ));
         }
+        let automata = inner.arena.patterns.iter().flat_map(|pattern| &pattern.automata);
+        if automata.map(|(automaton, _)| automaton.weight()).sum::<usize>() > limits::REPLAY_RANGES
+        {
+            return Err(
+                "its regular expressions are too large for the independent validator".into()
+            );
+        }
         inner
             .validator
             .get_or_init(|| evaluate::build(&inner.documents, &inner.place, inner.draft))

@@ -128,11 +128,13 @@ fn changed_schemas_of_real_histories_are_decided_and_not_refuted() {
     }
     let (mut decided, mut asked, mut wrong) = (0, 0, Vec::new());
     for (number, (old, new)) in pairs.iter().enumerate() {
-        let (Some(a), Some(b)) = (read(old), read(new)) else { continue };
-        // Every third pair in CI's length, in turn in both readings.
-        if number % 3 != 0 {
+        // Every seventh pair in CI's length, in turn in both readings.
+        if number % 7 != 0 {
             continue;
         }
+        let (Some(a), Some(b)) = (read(old), read(new)) else {
+            continue;
+        };
         let open_objects =
             if number % 2 == 0 { OpenObjects::AsWritten } else { OpenObjects::DeclaredWriters };
         let relation = relate(&a, &b, &Question { open_objects, ..Question::default() });
