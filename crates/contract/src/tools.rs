@@ -133,6 +133,9 @@ fn changes(old: &Tool, new: &Tool, subject: &Subject, options: &Options) -> Vec<
     if changes.is_empty() {
         changes.push(tool::restated(&context));
     }
+    if let Some(map) = &options.decisions {
+        crate::decision::tool::settle(map, &old.name, &mut changes);
+    }
     changes
 }
 

@@ -396,3 +396,27 @@ fn a_large_document_stays_small_in_the_report() {
     );
     assert!(changes(&found).iter().all(|change| change.axes.meaning != Meaning::Unknown));
 }
+
+#[test]
+fn a_map_classes_findings_about_tools_too() {
+    let list = |kind: &str| {
+        let schema = json!({"type": "object", "properties": {"state": {"type": kind}, "motto": {"type": kind}}});
+        let raw = json!({"name": "move_order", "inputSchema": {"type": "object"}, "outputSchema": schema});
+        Contract::Tools(contract::ToolList {
+            name: "t".into(),
+            tools: vec![contract::Tool { name: "move_order".into(), raw, ordinal: None }],
+            ..contract::ToolList::default()
+        })
+    };
+    let map =
+        json!({"decision-map": 1, "tools": {"move_order": {"output": {"state": "completion"}}}});
+    let map = DecisionMap::read("map.yaml", &map).expect("sound");
+    let options = Options { decisions: Some(map), ..Options::default() };
+    let found = diff(&list("string"), &list("integer"), &options).expect("sound");
+    let about = |field: &str| {
+        changes(&found).into_iter().find(|c| c.field.as_deref() == Some(field)).expect("it changed")
+    };
+    assert_eq!(about("state").decisions, [Decision::Completion]);
+    assert_ne!(about("state").verdict, Verdict::Safe);
+    assert_eq!(about("motto").verdict, Verdict::Safe);
+}
