@@ -119,7 +119,7 @@ fn files_of_a_newer_version() {
 #[test]
 fn things_that_are_no_contract() {
     told("a.json", r#"{"mcpServers":{}}"#, &["client's configuration"]);
-    told("a.json", r#"{"swagger":"2.0","paths":{}}"#, &["Swagger 2.0"]);
+    told("a.json", r#"{"swagger":"1.2","paths":{}}"#, &["Swagger 1.2"]);
     told("a.json", r#"{"hello":1}"#, &["Nothing in the file says what it is"]);
     told("a.json", r#"{"tools":[],"nextCursor":"x"}"#, &["one page of several"]);
 }
