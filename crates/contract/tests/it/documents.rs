@@ -72,7 +72,7 @@ fn what_is_no_contract_says_what_it_is() {
         "file#/method",
         "not the answer to tools/list",
     );
-    refused(json!({"swagger": "2.0", "paths": {}}), "file#/swagger", "Swagger 2.0");
+    refused(json!({"swagger": "1.2", "paths": {}}), "file#/swagger", "Swagger 1.2");
     refused(json!({"openapi": "4.0.0", "paths": {}}), "file#/openapi", "\"4.0.0\" is not read");
     refused(json!({"openapi": "3.0.0"}), "file", "no paths");
     refused(json!({"tools": {}}), "file#/tools", "an object, not an array");
