@@ -447,7 +447,10 @@ impl Walker {
         }
         match (&was.items, &is.items) {
             (Some(before), Some(after)) => self.pair(before, after, step.down("[]")),
-            (None, Some(after)) if was.prefix.is_empty() => {
+            (None, Some(after))
+                if was.prefix.is_empty()
+                    && was.all_kinds().is_some_and(|kinds| kinds.contains("array")) =>
+            {
                 let values = (None, Some(after.value.clone()));
                 self.push(What::ItemsStated, (Some(old), Some(new)), values, step);
             }

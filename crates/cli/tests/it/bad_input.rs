@@ -41,7 +41,9 @@ fn an_error_is_not_an_empty_list() {
     told(
         "a.json",
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}"#,
-        &["a.json#/error: The server answered with an error instead of a list: \"Method not found\" (code -32601)."],
+        &[
+            "a.json#/error: The server answered with an error instead of a list: \"Method not found\" (code -32601).",
+        ],
     );
 }
 
@@ -59,7 +61,11 @@ fn duplicate_keys_with_both_places() {
 fn schemas_that_say_nothing_or_no_schema() {
     told("a.json", with_schema("{}"), &["a.json#/tools/0/inputSchema", "is blank"]);
     told("a.json", with_schema("null"), &["a.json#/tools/0/inputSchema", "null, not an object"]);
-    told("a.json", with_schema("\"object\""), &["a.json#/tools/0/inputSchema", "text, not an object"]);
+    told(
+        "a.json",
+        with_schema("\"object\""),
+        &["a.json#/tools/0/inputSchema", "text, not an object"],
+    );
     told("a.json", with_schema("{\"type\":\"array\"}"), &["always an object"]);
     told("a.json", r#"{"tools":[{"name":"t"}]}"#, &["has no input schema"]);
 }
@@ -76,16 +82,36 @@ fn duplicate_tool_names() {
 
 #[test]
 fn dialects_and_references_that_cannot_be_read() {
-    told("a.json", with_schema(r#"{"$schema":"https://example.com/own","type":"object"}"#), &["a.json#/tools/0/inputSchema", "dialect"]);
-    let property = |schema: &str| with_schema(&format!(r#"{{"type":"object","properties":{{"p":{schema}}}}}"#));
-    told("a.json", property(r#"{"$ref":"https://example.com/schema.json"}"#), &["a.json#/tools/0/inputSchema/properties/p", "https://example.com/schema.json"]);
-    told("a.json", property(r##"{"$ref":"#/$defs/none"}"##), &["a.json#/tools/0/inputSchema/properties/p", "#/$defs/none"]);
     told(
         "a.json",
-        with_schema(r##"{"type":"object","properties":{"p":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##),
+        with_schema(r#"{"$schema":"https://example.com/own","type":"object"}"#),
+        &["a.json#/tools/0/inputSchema", "dialect"],
+    );
+    let property = |schema: &str| {
+        with_schema(&format!(r#"{{"type":"object","properties":{{"p":{schema}}}}}"#))
+    };
+    told(
+        "a.json",
+        property(r#"{"$ref":"https://example.com/schema.json"}"#),
+        &["a.json#/tools/0/inputSchema/properties/p", "https://example.com/schema.json"],
+    );
+    told(
+        "a.json",
+        property(r##"{"$ref":"#/$defs/none"}"##),
+        &["a.json#/tools/0/inputSchema/properties/p", "#/$defs/none"],
+    );
+    told(
+        "a.json",
+        with_schema(
+            r##"{"type":"object","properties":{"p":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##,
+        ),
         &["a.json#/tools/0/inputSchema"],
     );
-    told("a.json", property(r#"{"type":"string","pattern":"("}"#), &["a.json#/tools/0/inputSchema/properties/p/pattern"]);
+    told(
+        "a.json",
+        property(r#"{"type":"string","pattern":"("}"#),
+        &["a.json#/tools/0/inputSchema/properties/p/pattern"],
+    );
 }
 
 #[test]
@@ -104,7 +130,11 @@ fn a_file_that_was_cut() {
     let lock = folder.read("steadfast.lock");
     folder.file("steadfast.lock", &lock[..lock.len() / 2]);
     let cut = folder.read("steadfast.lock");
-    folder.run(&["gate", "a.json"]).code(2).complains("steadfast.lock:").complains("The file ends in the middle of");
+    folder
+        .run(&["gate", "a.json"])
+        .code(2)
+        .complains("steadfast.lock:")
+        .complains("The file ends in the middle of");
     // A lock that cannot be read is not replaced.
     folder.run(&["lock", "a.json"]).code(2);
     assert_eq!(folder.read("steadfast.lock"), cut);
@@ -112,8 +142,16 @@ fn a_file_that_was_cut() {
 
 #[test]
 fn files_of_a_newer_version() {
-    told("s.json", r#"{"steadfast_snapshot":7,"tools":[]}"#, &["A newer steadfast wrote this snapshot: its format is 7"]);
-    told("l.json", r#"{"steadfast_lock":9}"#, &["A newer steadfast wrote this lock: its format is 9"]);
+    told(
+        "s.json",
+        r#"{"steadfast_snapshot":7,"tools":[]}"#,
+        &["A newer steadfast wrote this snapshot: its format is 7"],
+    );
+    told(
+        "l.json",
+        r#"{"steadfast_lock":9}"#,
+        &["A newer steadfast wrote this lock: its format is 9"],
+    );
 }
 
 #[test]
@@ -128,15 +166,26 @@ fn things_that_are_no_contract() {
 fn two_kinds_are_not_compared() {
     let folder = Folder::new();
     folder.file("a.json", plain()).file("b.yaml", "openapi: 3.0.0\npaths: {}\n");
-    folder.run(&["diff", "a.json", "b.yaml"]).code(2).complains("b.yaml: This is an OpenAPI document, but a.json is a list of MCP tools.");
+    folder
+        .run(&["diff", "a.json", "b.yaml"])
+        .code(2)
+        .complains("b.yaml: This is an OpenAPI document, but a.json is a list of MCP tools.");
 }
 
 #[test]
 fn both_sides_are_told_at_once() {
     let folder = Folder::new();
     folder.file("a.json", "{").file("b.json", "[");
-    folder.run(&["diff", "a.json", "b.json"]).code(2).complains("a.json:1:2").complains("b.json:1:2");
-    folder.run(&["diff", "none.json", "nothing.json"]).code(2).complains("none.json: There is no such file").complains("nothing.json: There is no such file");
+    folder
+        .run(&["diff", "a.json", "b.json"])
+        .code(2)
+        .complains("a.json:1:2")
+        .complains("b.json:1:2");
+    folder
+        .run(&["diff", "none.json", "nothing.json"])
+        .code(2)
+        .complains("none.json: There is no such file")
+        .complains("nothing.json: There is no such file");
     folder.run(&["diff", "-", "-"]).code(2).complains("both sides");
 }
 
@@ -144,29 +193,53 @@ fn both_sides_are_told_at_once() {
 fn one_bad_tool_does_not_hide_the_others() {
     let folder = Folder::new();
     let tools = |required: &str| {
-        format!(r#"{{"tools":[{{"name":"bad","inputSchema":null}},{{"name":"t","inputSchema":{{"type":"object","properties":{{"a":{{}},"b":{{}}}},"required":{required}}}}}]}}"#)
+        format!(
+            r#"{{"tools":[{{"name":"bad","inputSchema":null}},{{"name":"t","inputSchema":{{"type":"object","properties":{{"a":{{}},"b":{{}}}},"required":{required}}}}}]}}"#
+        )
     };
     folder.file("a.json", tools(r#"["a"]"#)).file("b.json", tools(r#"["a","b"]"#));
-    folder.run(&["diff", "a.json", "b.json"]).code(2).says("must be sent").complains("a.json#/tools/0/inputSchema").complains("b.json#/tools/0/inputSchema");
+    folder
+        .run(&["diff", "a.json", "b.json"])
+        .code(2)
+        .says("must be sent")
+        .complains("a.json#/tools/0/inputSchema")
+        .complains("b.json#/tools/0/inputSchema");
 }
 
 #[test]
 fn numbers_beyond_doubles_are_kept_apart() {
     let folder = Folder::new();
-    let with = |maximum: &str| with_schema(&format!(r#"{{"type":"object","properties":{{"id":{{"type":"integer","maximum":{maximum}}}}}}}"#));
+    let with = |maximum: &str| {
+        with_schema(&format!(
+            r#"{{"type":"object","properties":{{"id":{{"type":"integer","maximum":{maximum}}}}}}}"#
+        ))
+    };
     folder.file("a.json", with("9007199254740993")).file("b.json", with("9007199254740992"));
     let found = folder.run(&["diff", "a.json", "b.json", "--format", "json"]).code(0).json();
     assert_eq!(found["verdict"], "refuse", "{found:#}");
-    let same = folder.file("c.json", with("9007199254740993.0")).run(&["diff", "a.json", "c.json", "--format", "json"]).code(0).json();
+    let same = folder
+        .file("c.json", with("9007199254740993.0"))
+        .run(&["diff", "a.json", "c.json", "--format", "json"])
+        .code(0)
+        .json();
     assert_eq!(same["verdict"], "safe", "{same:#}");
 }
 
 #[test]
 fn patterns_that_blow_up_do_not_hang() {
     let folder = Folder::new();
-    let with = |pattern: &str| with_schema(&format!(r#"{{"type":"object","properties":{{"p":{{"type":"string","pattern":"{pattern}"}}}}}}"#));
-    folder.file("a.json", with("^(a+)+$")).file("b.json", with("^(a|aa)+b{1,900}$")).file("c.json", with("((a{0,300}){0,300}){0,300}"));
-    for (old, new) in [("a.json", "b.json"), ("b.json", "a.json"), ("a.json", "c.json"), ("c.json", "b.json")] {
+    let with = |pattern: &str| {
+        with_schema(&format!(
+            r#"{{"type":"object","properties":{{"p":{{"type":"string","pattern":"{pattern}"}}}}}}"#
+        ))
+    };
+    folder
+        .file("a.json", with("^(a+)+$"))
+        .file("b.json", with("^(a|aa)+b{1,900}$"))
+        .file("c.json", with("((a{0,300}){0,300}){0,300}"));
+    for (old, new) in
+        [("a.json", "b.json"), ("b.json", "a.json"), ("a.json", "c.json"), ("c.json", "b.json")]
+    {
         let outcome = folder.run(&["diff", old, new, "--format", "json"]);
         assert!(matches!(outcome.code, 0 | 2), "{}", outcome.err);
         if outcome.code == 0 {
@@ -178,9 +251,26 @@ fn patterns_that_blow_up_do_not_hang() {
 #[test]
 fn references_stay_in_the_folder() {
     let folder = Folder::new();
-    let api = |target: &str| format!("openapi: 3.0.0\npaths:\n  /a:\n    get:\n      responses:\n        '200':\n          description: ok\n          content:\n            application/json:\n              schema:\n                $ref: '{target}'\n");
-    folder.file("api/a.yaml", api("../secret.yaml#/x")).file("secret.yaml", "x: {}").file("api/b.yaml", api("/etc/passwd")).file("api/c.yaml", api("schemas/c.yaml#/C")).file("api/schemas/c.yaml", "C: {$ref: '../d.yaml#/D'}").file("api/d.yaml", "D: {type: string}");
-    folder.run(&["diff", "api/a.yaml", "api/a.yaml"]).code(2).complains("leads out of the document's folder").complains("api/a.yaml#/paths/~1a/get");
-    folder.run(&["diff", "api/b.yaml", "api/b.yaml"]).code(2).complains("leads out of the document's folder");
+    let api = |target: &str| {
+        format!(
+            "openapi: 3.0.0\npaths:\n  /a:\n    get:\n      responses:\n        '200':\n          description: ok\n          content:\n            application/json:\n              schema:\n                $ref: '{target}'\n"
+        )
+    };
+    folder
+        .file("api/a.yaml", api("../secret.yaml#/x"))
+        .file("secret.yaml", "x: {}")
+        .file("api/b.yaml", api("/etc/passwd"))
+        .file("api/c.yaml", api("schemas/c.yaml#/C"))
+        .file("api/schemas/c.yaml", "C: {$ref: '../d.yaml#/D'}")
+        .file("api/d.yaml", "D: {type: string}");
+    folder
+        .run(&["diff", "api/a.yaml", "api/a.yaml"])
+        .code(2)
+        .complains("leads out of the document's folder")
+        .complains("api/a.yaml#/paths/~1a/get");
+    folder
+        .run(&["diff", "api/b.yaml", "api/b.yaml"])
+        .code(2)
+        .complains("leads out of the document's folder");
     folder.run(&["diff", "api/c.yaml", "api/c.yaml"]).code(0);
 }

@@ -35,9 +35,9 @@ fn every_form_of_a_list_is_the_same_list() {
             "tools:\n- name: t\n  description: Does it.\n  inputSchema:\n    type: object\n    required: [a]\n    properties:\n      a: {type: string}\n",
         );
     folder.run(&["lock", "list.json", "-o", "list.lock"]).code(0);
-    for other in [
-        "rpc.json", "array.json", "tool.json", "folder", "snapshot.json", "list.yaml", "list.lock",
-    ] {
+    for other in
+        ["rpc.json", "array.json", "tool.json", "folder", "snapshot.json", "list.yaml", "list.lock"]
+    {
         let found = folder.run(&["diff", "list.json", other, "--format", "json"]).code(0).json();
         assert_eq!(found["verdict"], "safe", "{other}");
         assert_eq!(found["counts"]["unchanged"], 1, "{other}");
@@ -69,7 +69,8 @@ fn every_format_is_written() {
         ("sarif", "\"version\": \"2.1.0\""),
         ("junit", "<testsuite"),
     ] {
-        let outcome = folder.run(&["diff", "old.json", "new.json", "--format", format]).code(0).says(part);
+        let outcome =
+            folder.run(&["diff", "old.json", "new.json", "--format", format]).code(0).says(part);
         assert!(outcome.err.is_empty(), "{format}: {}", outcome.err);
     }
 }
@@ -94,8 +95,14 @@ fn settings_are_applied_where_they_are_named() {
     );
     folder.file("steadfast.toml", text);
     folder.run(&["diff", "old.json", "new.json"]).code(0).says("REFUSE");
-    folder.run(&["diff", "old.json", "new.json", "--config", "steadfast.toml"]).code(0).does_not_say("REFUSE");
-    folder.run(&["diff", "old.json", "new.json", "--config", "none.toml"]).code(2).complains("none.toml: There is no such file");
+    folder
+        .run(&["diff", "old.json", "new.json", "--config", "steadfast.toml"])
+        .code(0)
+        .does_not_say("REFUSE");
+    folder
+        .run(&["diff", "old.json", "new.json", "--config", "none.toml"])
+        .code(2)
+        .complains("none.toml: There is no such file");
 }
 
 #[test]

@@ -50,7 +50,9 @@ impl Folder {
     /// The names of all files directly in it.
     pub fn names(&self) -> BTreeSet<String> {
         let entries = fs::read_dir(self.root.path()).expect("a folder");
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+        entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect()
     }
 
     /// Runs the binary here.
@@ -115,7 +117,8 @@ impl Outcome {
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
     command.current_dir(folder);
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "STEADFAST_BEARER", "STEADFAST_TIMEOUT"] {
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "STEADFAST_BEARER", "STEADFAST_TIMEOUT"]
+    {
         command.env_remove(name);
     }
     command

@@ -45,6 +45,5 @@ rules! {
     SF551 "next-step-changed" Proof "The next step that an answer names is gone or leads elsewhere."
     SF552 "next-step-added" Proof "An answer names another next step."
     SF553 "callback-added" Proof "The server may call back now."
-    SF555 "variant-tag-changed" Proof "The field that tells the variants of a value apart changed, or leads to others."
     SF560 "shared-declaration-changed" Proof "A declaration that the operation uses changed; its own entry says how."
 }

@@ -19,7 +19,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).expect("31 bits fit") % limit.max(1)
     }
 }
@@ -64,7 +65,11 @@ fn judge(bytes: &[u8], notation: Notation) {
     let again = text::read_as("again", written.as_bytes(), Notation::Json).expect(&written);
     assert_eq!(root, again, "{}", shown());
     if notation == Notation::Json {
-        assert!(serde_json::from_slice::<serde_json::Value>(bytes).is_ok(), "too lenient: {}", shown());
+        assert!(
+            serde_json::from_slice::<serde_json::Value>(bytes).is_ok(),
+            "too lenient: {}",
+            shown()
+        );
     }
     let Ok(reading) = read(Bundle { name: "input".to_owned(), root, ..Bundle::default() }) else {
         return;
@@ -72,9 +77,12 @@ fn judge(bytes: &[u8], notation: Notation) {
     if let Ok(found) = diff(&reading.contract, &reading.contract, &Options::default()) {
         assert!(found.entries.is_empty(), "{} differs from itself", shown());
     }
-    let lock = Lock::accept(&reading.contract, None, None, &Accept::Everything).expect("whatever was read can be locked");
-    let value = text::read_as("lock", lock.to_text().as_bytes(), Notation::Json).expect("a lock is JSON");
-    let back = Lock::read("lock", &value).unwrap_or_else(|problems| panic!("{}\n{problems:#?}", shown()));
+    let lock = Lock::accept(&reading.contract, None, None, &Accept::Everything)
+        .expect("whatever was read can be locked");
+    let value =
+        text::read_as("lock", lock.to_text().as_bytes(), Notation::Json).expect("a lock is JSON");
+    let back =
+        Lock::read("lock", &value).unwrap_or_else(|problems| panic!("{}\n{problems:#?}", shown()));
     assert_eq!(back.to_text(), lock.to_text(), "{}", shown());
 }
 
@@ -90,7 +98,8 @@ fn damage_is_read_or_refused() {
 #[test]
 fn the_undamaged_ones_are_read() {
     for (text, notation) in [(LIST, Notation::Json), (API, Notation::Yaml)] {
-        text::read_as("input", text.as_bytes(), notation).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        text::read_as("input", text.as_bytes(), notation)
+            .unwrap_or_else(|problems| panic!("{problems:#?}"));
         judge(text.as_bytes(), notation);
     }
 }
