@@ -12,7 +12,7 @@ const ROUNDS: u64 = 3_000;
 
 const LIST: &str = r#"{"tools":[{"name":"t","title":"T","description":"Reads \u00e9.\n","inputSchema":{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]},"n":{"type":"number","maximum":1.5e3}},"required":["a"]},"annotations":{"readOnlyHint":true}},{"name":"u","inputSchema":{"type":"object"}}],"nextCursor":null}"#;
 
-const API: &str = "openapi: 3.0.3\npaths:\n  /a/{id}:\n    get:\n      parameters: &p\n      - {name: id, in: path, required: true, schema: {type: string}}\n      responses:\n        '200': {$ref: '#/components/responses/R'}\n    put: {parameters: *p, responses: {}}\ncomponents:\n  responses:\n    R: {description: |\n      text\n      }\n";
+const API: &str = "openapi: 3.0.3\npaths:\n  /a/{id}:\n    get:\n      parameters: &p\n      - {name: id, in: path, required: true, schema: {type: string}}\n      responses:\n        '200': {$ref: '#/components/responses/R'}\n    put: {parameters: *p, responses: {}}\ncomponents:\n  responses:\n    R:\n      description: |\n        text\n";
 
 /// A small generator with a fixed start: the same damage in every run.
 struct Dice(u64);
