@@ -44,6 +44,16 @@ pub fn evaluate(schema: &Schema, value: &Value) -> Result<(), Rejection> {
             limits::VALUE_DEPTH
         )));
     }
+    // The validator recurses along the value and the chains of references at each level of it.
+    let mut deepest = limits::JUDGE_DEPTH / schema.arena().chain.max(1);
+    if schema.arena().chain <= limits::USUAL_CHAIN {
+        deepest = limits::VALUE_DEPTH;
+    }
+    if value::deeper_than(value, deepest) {
+        return Err(undecided(format!(
+            "the value nests deeper than {deepest} levels in a schema with long chains of references"
+        )));
+    }
     let validator = schema.validator().map_err(undecided)?;
     let Err(error) = validator.validate(value) else {
         return Ok(());

@@ -56,11 +56,13 @@ pub(crate) struct Seen {
 pub(crate) struct Judge<'a> {
     pub(crate) arena: &'a Arena,
     left: u64,
+    /// Nodes being judged within each other, on the call stack.
+    pub(crate) depth: usize,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(arena: &'a Arena) -> Judge<'a> {
-        Judge { arena, left: limits::JUDGE_STEPS }
+        Judge { arena, left: limits::JUDGE_STEPS, depth: 0 }
     }
 
     pub(crate) fn spent(&self) -> u64 {
@@ -69,6 +71,10 @@ impl<'a> Judge<'a> {
 
     /// Does `node` accept `value`?
     pub(crate) fn holds(&mut self, node: NodeId, value: &Value) -> Truth {
+        if self.depth >= limits::JUDGE_DEPTH {
+            return Truth::Unknown;
+        }
+        self.depth += 1;
         let arena = self.arena;
         let mut truth = Truth::True;
         for part in &arena.nodes[node as usize].parts {
@@ -77,6 +83,7 @@ impl<'a> Judge<'a> {
                 break;
             }
         }
+        self.depth -= 1;
         truth
     }
 

@@ -107,3 +107,10 @@ pub(crate) const LOOKED_UP: usize = 16;
 /// Ranges of characters in all regular expressions of a schema, repeats written out, beyond which the
 /// independent validator is not asked: it would need seconds to find them too large. `\p{L}` has about 660.
 pub const REPLAY_RANGES: usize = 60_000;
+
+/// Nodes judged within each other: members times chains of references. Judges recurse along both, up to
+/// 4 KiB a node in an unoptimised build, and real values stay below 100.
+pub const JUDGE_DEPTH: usize = 400;
+
+/// In-place steps at one level of a value that every real schema stays below.
+pub const USUAL_CHAIN: usize = 8;

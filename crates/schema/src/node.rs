@@ -201,6 +201,8 @@ pub(crate) struct Arena {
     pub(crate) root: NodeId,
     /// How deep a reader that recurses from node to node would nest.
     pub(crate) walk_depth: usize,
+    /// Steps of the longest chain of nodes that judge the same value.
+    pub(crate) chain: usize,
 }
 
 impl Part {

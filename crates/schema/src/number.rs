@@ -26,8 +26,8 @@ fn parse(text: &str) -> Option<Rat> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
-    let shift = exponent - fraction.len() as i64;
-    if shift.abs() > limits::EXPONENT {
+    let shift = exponent.saturating_sub(fraction.len() as i64);
+    if shift.unsigned_abs() > limits::EXPONENT.unsigned_abs() {
         return digits.is_zero().then(Rat::zero);
     }
     let scale = BigInt::from(10u8).pow(shift.unsigned_abs() as u32);

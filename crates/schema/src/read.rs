@@ -170,14 +170,13 @@ pub(crate) fn read(
         }
         reader.fill(id, scope);
     }
-    if reader.problems.is_empty() {
-        reader.refuse_standing_cycles();
-    }
+    let chain = if reader.problems.is_empty() { reader.refuse_standing_cycles() } else { 0 };
     if !reader.problems.is_empty() {
         reader.problems.sort_by(|a, b| a.pointer.cmp(&b.pointer));
         return Err(reader.problems);
     }
-    let mut arena = Arena { nodes: reader.nodes, patterns: reader.patterns, root, walk_depth: 0 };
+    let mut arena =
+        Arena { nodes: reader.nodes, patterns: reader.patterns, root, walk_depth: 0, chain };
     crate::class::assign(&mut arena);
     Ok((arena, draft))
 }
@@ -321,7 +320,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A schema that asks itself about the same value has no meaning: refuse it, with the way round.
-    fn refuse_standing_cycles(&mut self) {
+    /// Also refuses endless chains, and returns the longest.
+    fn refuse_standing_cycles(&mut self) -> usize {
         let edges: Vec<Vec<NodeId>> = self
             .nodes
             .iter()
@@ -334,13 +334,14 @@ impl<'a> Reader<'a> {
                 "",
                 "this schema comes back to itself without a step into the value (a `$ref` circle), so it never says anything; put the reference below `properties` or `items`".into(),
             );
-            return;
+            return 0;
         }
         let (length, id) = crate::class::longest_path(&edges);
         if length > limits::CHAIN {
             let place = self.nodes[id as usize].place.clone();
             self.problem(&place, "", format!("a chain of more than {} references and branches starts here without a step into the value", limits::CHAIN));
         }
+        length
     }
 }
 

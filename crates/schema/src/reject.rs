@@ -61,10 +61,14 @@ impl Judge<'_> {
     }
 
     fn reject(&mut self, node: NodeId, value: &Value, instance: &str, out: &mut Vec<Rejected>) {
+        if self.depth >= limits::JUDGE_DEPTH {
+            return;
+        }
+        self.depth += 1;
         let arena = self.arena;
         for part in &arena.nodes[node as usize].parts {
             if out.len() >= limits::REJECTIONS {
-                return;
+                break;
             }
             if self.part(node, part, value) == Truth::False {
                 let before = out.len();
@@ -74,6 +78,7 @@ impl Judge<'_> {
                 }
             }
         }
+        self.depth -= 1;
     }
 
     fn reject_part(

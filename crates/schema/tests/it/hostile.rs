@@ -105,6 +105,34 @@ fn deep_nesting_is_refused_or_survived() {
 }
 
 #[test]
+fn long_chains_at_every_level_of_a_deep_value_are_survived() {
+    let mut definitions: serde_json::Map<String, Value> = (0..150)
+        .map(|at| (format!("d{at}"), json!({"$ref": format!("#/$defs/d{}", at + 1)})))
+        .collect();
+    definitions.insert("d150".into(), json!({"type": "array", "items": {"$ref": "#/$defs/d0"}}));
+    let schema = read(&json!({"$ref": "#/$defs/d0", "$defs": definitions}));
+    let mut value = json!(1);
+    for _ in 0..150 {
+        value = Value::Array(vec![value]);
+    }
+    assert_eq!(evaluate(&schema, &value).unwrap_err().keyword, "undecided");
+    evaluate(&schema, &json!([[]])).unwrap();
+    let relation = relate(&schema, &read(&json!({"type": "array"})), &Question::default());
+    assert_eq!(relation.lost, Answer::Nothing);
+}
+
+#[test]
+fn exponents_at_the_end_of_what_a_machine_counts_are_survived() {
+    let least =
+        |text: &str| -> Value { serde_json::from_str(&format!("{{\"minimum\":{text}}}")).unwrap() };
+    for text in ["1.5e-9223372036854775808", "1.5e9223372036854775807", "1e-99999999999999999999"] {
+        for answer in ends(&least(text), &json!({"type": "number"})) {
+            assert!(!matches!(answer, Answer::Nothing), "{answer:?}");
+        }
+    }
+}
+
+#[test]
 fn regular_expressions_that_blow_up_end() {
     let pattern = |text: &str| json!({"type": "string", "pattern": text});
     ends(&pattern("^(a+)+$"), &pattern("^(a|a)*$"));
