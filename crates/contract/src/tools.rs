@@ -276,7 +276,7 @@ pub fn join(
     mut changes: Vec<Change>,
 ) -> Entry {
     // Gravest first; the sort is stable, so document order holds within one verdict and class.
-    changes.sort_by(|a, b| (b.verdict, b.class).cmp(&(a.verdict, a.class)));
+    changes.sort_by_key(|change| std::cmp::Reverse((change.verdict, change.class)));
     let live = || changes.iter().filter(|change| change.suppressed.is_none());
     Entry {
         class: live().map(|change| change.class).max().unwrap_or(Class::Cosmetic),

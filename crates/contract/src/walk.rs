@@ -173,12 +173,12 @@ impl Walker {
         let number = |kinds: &Kinds| kinds.contains("number");
         let dropped: Kinds = before
             .iter()
-            .filter(|k| !after.contains(**k) && !(**k == "integer" && number(&after)))
+            .filter(|k| !(after.contains(**k) || **k == "integer" && number(&after)))
             .copied()
             .collect();
         let added: Kinds = after
             .iter()
-            .filter(|k| !before.contains(**k) && !(**k == "integer" && number(&before)))
+            .filter(|k| !(before.contains(**k) || **k == "integer" && number(&before)))
             .copied()
             .collect();
         // number → integer loses the fractions, integer → number gains them.

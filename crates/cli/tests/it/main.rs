@@ -1,4 +1,5 @@
 //! The real binary, end to end. One module a subject.
+#![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
 mod bad_input;
 mod diff;
