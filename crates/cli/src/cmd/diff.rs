@@ -79,7 +79,9 @@ Examples:
         };
         shell.print(&report::render(&diff, self.report.format.into(), &options))?;
         if !problems.is_empty() {
-            return Err(problems.into());
+            shell.list(&problems);
+            shell.note("note: what could be read is compared above; the input is not in order");
+            return Ok(Exit::Wrong);
         }
         Ok(if named { standing.into() } else { Exit::Fine })
     }

@@ -78,7 +78,9 @@ Examples:
         let text = report::render_reviewed(&diff, &record, self.report.format.into(), &options);
         shell.print(&text)?;
         if !new.problems.is_empty() {
-            return Err(new.problems.into());
+            shell.list(&new.problems);
+            shell.note("note: what could be read is compared above; the input is not in order");
+            return Ok(Exit::Wrong);
         }
         Ok(standing.into())
     }

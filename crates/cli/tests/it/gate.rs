@@ -1,6 +1,7 @@
 //! Lock and gate: what is accepted, and what stands in the way.
 
 use crate::run::{Folder, broken, grown, plain};
+use crate::snapshot::scripted;
 
 /// A folder in which `tools.json` is locked.
 fn locked() -> Folder {
@@ -166,4 +167,18 @@ fn every_format_carries_the_record() {
     }
     let found = folder.run(&["gate", "--format", "json"]).json();
     assert!(found["review"].is_object() || found["review"].is_array(), "{found:#}");
+}
+
+#[test]
+fn a_running_server_is_locked_and_gated() {
+    let folder = Folder::new();
+    let server = scripted().display().to_string();
+    folder.run(&["lock", "--", &server, "--era", "dual"]).code(0).says("3 entries locked");
+    folder.run(&["gate", "--", &server, "--era", "dual"]).code(0).says("nothing changed");
+    // The same server in the other era serves the same contract; a server that dies is no contract.
+    folder.run(&["gate", "--", &server, "--era", "legacy"]).code(0);
+    let lock = folder.read("steadfast.lock");
+    folder.run(&["gate", "--timeout", "20", "--", "false"]).code(2).complains("error: ");
+    folder.run(&["lock", "--timeout", "20", "--", "false"]).code(2);
+    assert_eq!(folder.read("steadfast.lock"), lock);
 }

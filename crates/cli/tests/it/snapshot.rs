@@ -11,7 +11,7 @@ const STEADFAST: &str = env!("CARGO_BIN_EXE_steadfast");
 
 /// The scripted server of the wire layer's tests. It lies beside the binary where the workspace was built whole;
 /// where only this package was, it is built first.
-fn scripted() -> &'static Path {
+pub fn scripted() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         let path = Path::new(STEADFAST).with_file_name("scripted-mcp");
