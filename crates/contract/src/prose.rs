@@ -54,7 +54,15 @@ pub enum SignalKind {
 }
 
 /// Compares two texts. Empty where the edit only rewords.
+///
+/// Units are read only where the text is about one value, by [`compare_field`].
 pub fn compare(old: &str, new: &str) -> Vec<Signal> {
+    let mut signals = all_signals(old, new);
+    signals.retain(|signal| signal.kind != SignalKind::UnitMoved);
+    signals
+}
+
+fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     let old_sentences = sentences(old);
     let new_sentences = sentences(new);
     let old_keys: BTreeSet<String> = old_sentences.iter().map(|s| key(s)).collect();
@@ -92,9 +100,9 @@ pub fn compare(old: &str, new: &str) -> Vec<Signal> {
     signals
 }
 
-/// Compares the texts of one argument or field: besides [`compare`], the kind of handle it holds.
+/// Compares the texts of one argument or field: besides [`compare`], its unit and the kind of handle it holds.
 pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
-    let mut signals = compare(old, new);
+    let mut signals = all_signals(old, new);
     let (was, is) = (sentences(old), sentences(new));
     if let (Some(before), Some(after)) = (was.first(), is.first())
         && likeness(before, after) >= LIKE

@@ -310,9 +310,13 @@ impl Walker {
         if !objects(was) && !objects(is) && was.required == is.required {
             return;
         }
+        // An object that declares no member and takes any is a free map: nothing is gone from it.
+        let freed =
+            !step.field.is_empty() && is.members.is_empty() && !matches!(is.rest, Rest::Closed);
         let gone: Vec<(&String, &Node<'_>)> = was
             .members
             .iter()
+            .filter(|_| !freed)
             .filter(|(name, _)| is.member(name).is_none())
             .map(|(name, node)| (name, node))
             .collect();
@@ -510,7 +514,10 @@ impl Walker {
         } else {
             // One side has one form; walk it against its like on the other side.
             let (one, many) = if was.variants.is_empty() { (was, is) } else { (is, was) };
-            if let Some(twin) = likest(one, &many.variants) {
+            // Several forms of the same kind are one union: only the engine can judge it.
+            let alike =
+                many.variants.iter().filter(|node| View::of(node).kinds == one.kinds).count();
+            if let Some(twin) = likest(one, &many.variants).filter(|_| alike == 1) {
                 if was.variants.is_empty() {
                     left.clear();
                     right.retain(|&x| x != twin);

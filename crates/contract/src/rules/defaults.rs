@@ -103,6 +103,20 @@ fn default_stated(edit: &Edit, new: &Value, role: Role, context: &Context<'_>) -
     let plain = shown(new).trim_matches('"').to_lowercase();
     let old_text = context.old_text.to_lowercase();
     let told_before = old_text.contains("default") && old_text.contains(&plain);
+    let own = edit.old_text.to_lowercase();
+    let contradicted = own.contains("default") && !told(new, &own);
+    if contradicted && !is_zero(new) {
+        return finding(
+            &SF151,
+            edit,
+            context,
+            Judgement::LOOK.authority(Authority::Unknown),
+            format!(
+                "leaving `{name}` out means {} now; its text told of another default before",
+                shown(new)
+            ),
+        );
+    }
     if is_zero(new) || told_before {
         return finding(
             &SF151,
@@ -152,3 +166,12 @@ fn text_moved(edit: &Edit) -> bool {
 
 /// Below this share of common words two texts about one argument describe two things.
 const SAME_SUBJECT: f64 = 0.4;
+
+/// True where the text names the value, or each item of it.
+fn told(value: &Value, text: &str) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(|item| told(item, text)),
+        Value::String(word) => text.contains(&word.to_lowercase()),
+        other => text.contains(&other.to_string()),
+    }
+}

@@ -311,6 +311,29 @@ fn added_optional(
             ),
         );
     }
+    // A new filter that is on, or a new cap, cuts what old calls saw whole.
+    const FILTERS: &[&str] =
+        &["exclude", "only", "hide", "filter", "compact", "truncate", "dedupe", "status", "state"];
+    const CAPS: &[&str] = &["limit", "max", "sample", "results", "per", "size"];
+    let named = |list: &[&str]| {
+        let name = field.rsplit('.').next().unwrap_or("");
+        crate::lexicon::words(name).iter().any(|word| list.contains(&word.as_str()))
+    };
+    let filters =
+        named(FILTERS) && default.is_some_and(|v| *v == Value::Bool(true) || v.is_string());
+    let caps = role == Role::Paging && named(CAPS) && default.is_some_and(Value::is_number);
+    if acts && !field.contains('.') && (filters || caps) {
+        return finding(
+            &SF123,
+            edit,
+            context,
+            Judgement::LOOK,
+            format!(
+                "`{field}` cuts the answer to {} when left out: old calls may see less",
+                default.map_or("its default".into(), shown)
+            ),
+        );
+    }
     if let Some(change) = authority::optional_added(edit, role, default, text, context) {
         return change;
     }

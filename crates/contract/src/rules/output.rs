@@ -179,7 +179,12 @@ pub fn undescribed(schema: &Value, context: &Context<'_>) -> Change {
         context.subject,
         "/outputSchema".to_string(),
         (Some(schema.clone()), None),
-        Judgement::LOOK.compat(Compat::Breaking),
+        // A schema that named no field promised none.
+        if schema.get("properties").is_none() && schema.get("$ref").is_none() {
+            Judgement::NOTATION.compat(Compat::Compatible)
+        } else {
+            Judgement::LOOK.compat(Compat::Breaking)
+        },
         "the answer is no longer described: nothing in it is promised".to_string(),
     )
 }

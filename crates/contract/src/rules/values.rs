@@ -172,6 +172,12 @@ pub(super) fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) 
     };
     let name = if edit.field.is_empty() { "the value" } else { edit.field.as_str() };
     let mut changes = Vec::new();
+    if !introduced && !edit.is_required && matches!(dropped.as_slice(), [Value::Null]) {
+        let sentence = format!("`{name}` no longer takes an explicit null; it is left out");
+        let mut change = finding(&SF130, edit, context, Judgement::ADAPTABLE, sentence);
+        change.witness = local.lost_witness();
+        return vec![change];
+    }
     if *lifted || dropped.is_empty() && !introduced {
         if let Some(change) = authority::values_added(edit, added, *lifted, context) {
             return vec![change];
