@@ -24,11 +24,8 @@ pub fn corpus() -> Option<PathBuf> {
 /// A JSON or YAML file as a value.
 pub fn value(path: &Path) -> Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    if path.extension().is_some_and(|extension| extension == "json") {
-        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-    } else {
-        serde_saphyr::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-    }
+    contract::text::read(&path.display().to_string(), text.as_bytes())
+        .unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
 /// A document without other files.
