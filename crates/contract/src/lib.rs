@@ -2,6 +2,7 @@
 //!
 //! The crate is pure: no files, no clock, no network, no randomness. Same input, same answer.
 
+pub mod admission;
 pub mod change;
 pub mod decision;
 pub mod diff;
@@ -19,6 +20,7 @@ pub mod policy;
 pub mod prose;
 pub mod relation;
 pub mod rename;
+pub mod revised;
 pub mod rules;
 pub mod schemas;
 pub mod text;
@@ -30,4 +32,5 @@ pub mod walk;
 pub use change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Side, Subject, Witness};
 pub use diff::{Options, diff};
 pub use document::{Bundle, Contract, Problem, Tool, ToolList};
+pub use revised::{Fit, Revised};
 pub use verdict::{Authority, Axes, Class, Compat, Decision, Meaning, Verdict};

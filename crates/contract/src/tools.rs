@@ -107,7 +107,7 @@ fn revision(tool: &Tool) -> Revision {
 }
 
 /// One pair of tools with one name: `None` where nothing changed.
-fn pair(old: &Tool, new: &Tool, options: &Options) -> Option<Entry> {
+pub fn pair(old: &Tool, new: &Tool, options: &Options) -> Option<Entry> {
     let (from, to) = (revision(old), revision(new));
     if from.digest == to.digest {
         return None;

@@ -85,6 +85,11 @@ macro_rules! rules {
     };
 }
 
+/// The rule of a code.
+pub fn by_code(code: &str) -> Option<&'static Rule> {
+    all().into_iter().find(|rule| rule.code == code)
+}
+
 /// Every rule, by code.
 pub fn all() -> Vec<&'static Rule> {
     let mut rules: Vec<&'static Rule> =

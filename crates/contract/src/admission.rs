@@ -1,0 +1,209 @@
+//! May this call run now? The one decision of the gateway, as a pure function.
+//!
+//! Four contracts bear on a call: those it may have been *planned* under (the candidates, by the evidence there is),
+//! those that are *live* (one; several while a rolling deploy alternates), and the one that was *granted*. The call is
+//! judged, not the tool: a change that does not bear on these very arguments stops nothing.
+//!
+//! | planned, live, granted | decision |
+//! | --- | --- |
+//! | the same, or moved in notation and wording only | [`Decision::Forward`]: the server judges its own arguments |
+//! | moved, but not where this call goes | [`Decision::Forward`] |
+//! | an omitted default moved and may be pinned, or an adapter holds | [`Decision::Adapt`] |
+//! | no candidate could have produced the arguments, nor does the live one take them | refuse `INVALID_ARGUMENTS` |
+//! | breaks, or means something else | refuse `STALE_TOOL_SCHEMA` |
+//! | reaches further than granted, and this call uses it | by [`Policy`] |
+//! | undecided | reads go on where only meaning or authority is unknown; everything else is refused |
+//! | gone | refuse `TOOL_REMOVED` |
+
+mod bearing;
+mod judge;
+mod refusal;
+
+pub use bearing::{Bearing, bearing};
+pub use judge::decide;
+pub use refusal::{Action, Code, Fault, Refusal, Retry};
+
+use crate::change::Entry;
+use crate::revised::Revised;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How well it is known which revision a call was planned under, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// The client sent back a handle of the revision, or uses a pinned endpoint.
+    Declared,
+    /// The session was shown it.
+    Session,
+    /// The same authorisation was shown it.
+    Principal,
+    /// Only one kept revision could have produced the arguments.
+    Shape,
+    /// Nothing is known: every revision still in its window must agree.
+    None,
+}
+
+impl Grade {
+    /// The word in journals and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Declared => "declared",
+            Grade::Session => "session",
+            Grade::Principal => "principal",
+            Grade::Shape => "shape",
+            Grade::None => "none",
+        }
+    }
+}
+
+/// What happens to a call that would use reach beyond the grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnWider {
+    /// Refused until the client has looked at the new contract, or says that it has.
+    NewDecision,
+    /// Held for a person's approval of this very action.
+    Hold,
+    /// Refused.
+    Refuse,
+}
+
+/// What the operator decided beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Reach beyond the grant.
+    pub on_wider: OnWider,
+    /// Write a planned default into calls with effects too.
+    pub pin_effects: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy { on_wider: OnWider::NewDecision, pin_effects: false }
+    }
+}
+
+/// Everything the decision rests on. Captured once; nothing is read again.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The tool that is called.
+    pub name: &'a str,
+    /// The arguments, an object.
+    pub arguments: &'a Value,
+    /// The revisions that the call may have been planned under.
+    pub candidates: &'a [Arc<Revised>],
+    /// How well that is known.
+    pub grade: Grade,
+    /// What runs now: one revision, or all that alternate; none where the tool is gone.
+    pub live: &'a [Arc<Revised>],
+    /// What was accepted; none for a name that came back, or was never granted.
+    pub granted: Option<&'a Arc<Revised>>,
+    /// What is live was read recently enough for this call.
+    pub verified: bool,
+    /// The client said in this call that it knows this live revision.
+    pub acknowledged: Option<&'a str>,
+    /// The heir of a tool that is gone, where one is declared or reaches no further.
+    pub heir: Option<&'a str>,
+    /// The operator configured the tool as one that only reads.
+    pub configured_read: bool,
+    /// What the operator decided.
+    pub policy: Policy,
+}
+
+impl Facts<'_> {
+    /// True where the call can have no effect: configured so, or granted and live as read-only. Hints raise what is
+    /// demanded of a call; they never lower it.
+    pub fn reads(&self) -> bool {
+        self.configured_read
+            || (self.granted.is_some_and(|granted| granted.hints().read_only)
+                && !self.live.is_empty()
+                && self.live.iter().all(|live| live.hints().read_only))
+    }
+}
+
+/// Compares two revisions; a gateway keeps the answers by their digests.
+pub trait Compare {
+    /// What changed from one to the other; `None` where nothing did.
+    fn compare(&self, old: &Arc<Revised>, new: &Arc<Revised>) -> Option<Arc<Entry>>;
+}
+
+/// What an adapter must know of the call besides its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct With {
+    /// How well the planned revision is known.
+    pub grade: Grade,
+    /// True where the call can have an effect.
+    pub effect: bool,
+    /// Defaults may be written into calls with effects too.
+    pub pin_effects: bool,
+}
+
+/// Carries calls from one revision to another by declared rules.
+pub trait Adapt {
+    /// The arguments for `live` in place of those for `planned`, with what did it; `None` where nothing applies.
+    /// `Err` is an adapter that applied once and does no longer, with the reason.
+    fn adapt(
+        &self,
+        planned: &Arc<Revised>,
+        live: &Arc<Revised>,
+        arguments: &Value,
+        with: With,
+    ) -> Result<Option<Adapted>, String>;
+}
+
+/// No adapters.
+#[derive(Debug, Clone, Copy)]
+pub struct Plain;
+
+impl Adapt for Plain {
+    fn adapt(
+        &self,
+        _: &Arc<Revised>,
+        _: &Arc<Revised>,
+        _: &Value,
+        _: With,
+    ) -> Result<Option<Adapted>, String> {
+        Ok(None)
+    }
+}
+
+/// A call in its new form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adapted {
+    /// The tool that is called now.
+    pub tool: String,
+    /// The arguments as they are sent.
+    pub arguments: Value,
+    /// What did it: ids of adapters, or `default:/pointer` for each pinned default.
+    pub by: Vec<String>,
+}
+
+/// What happens to the call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// It is sent as it came.
+    Forward(Ground),
+    /// It is sent in another form.
+    Adapt(Adapted, Ground),
+    /// A person decides about this very action.
+    Hold(Refusal, Ground),
+    /// It is not sent.
+    Refuse(Refusal, Ground),
+}
+
+/// What a decision rests on, for the journal and for judging the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ground {
+    /// Digest of the revision that the answer is measured by: the one planned under.
+    pub planned: Option<String>,
+    /// Digest of the live revision.
+    pub live: Option<String>,
+    /// How well the planned revision is known.
+    pub grade: Option<&'static str>,
+    /// The rules of the changes that bear on this call.
+    pub rules: Vec<&'static str>,
+    /// True where the call can have an effect.
+    pub effect: bool,
+}
+
+#[cfg(test)]
+mod tests;

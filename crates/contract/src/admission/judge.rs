@@ -1,0 +1,427 @@
+//! The decision, from the top to the bottom.
+
+use super::bearing::on_call;
+use super::refusal::{escaped, name};
+use super::{
+    Action, Adapt, Code, Compare, Decision, Facts, Fault, Grade, Ground, OnWider, Refusal, Retry,
+    With,
+};
+use crate::change::Change;
+use crate::revised::{Fit, Revised};
+use crate::rules;
+use crate::verdict::{Authority, Meaning};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Decides what happens to a call.
+pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> Decision {
+    if facts.live.is_empty() {
+        return Decision::Refuse(removed(facts), ground(facts, facts.candidates.first(), None));
+    }
+    if !facts.verified && !facts.reads() {
+        let refusal = Refusal {
+            required_action: Action::RefreshTools,
+            ..plain(facts, Code::ContractUnverified)
+        };
+        return Decision::Refuse(refusal, ground(facts, facts.candidates.first(), None));
+    }
+    let judge = Judge { facts, compare, adapt };
+    let each = facts.live.iter().map(|live| judge.under(live)).collect();
+    agreed(facts, each)
+}
+
+struct Judge<'a> {
+    facts: &'a Facts<'a>,
+    compare: &'a dyn Compare,
+    adapt: &'a dyn Adapt,
+}
+
+impl Judge<'_> {
+    /// The decision if `live` were what runs the call.
+    fn under(&self, live: &Arc<Revised>) -> Decision {
+        let facts = self.facts;
+        let planned = match self.planned(live) {
+            Ok(planned) => planned,
+            Err(refusal) => return Decision::Refuse(*refusal, ground(facts, None, Some(live))),
+        };
+        let each: Vec<Decision> =
+            planned.iter().map(|(planned, grade)| self.one(planned, *grade, live)).collect();
+        let decision = agreed(facts, each);
+        let ground = match &decision {
+            Decision::Forward(ground) | Decision::Adapt(_, ground) => ground.clone(),
+            Decision::Hold(..) | Decision::Refuse(..) => return decision,
+        };
+        let wider = self.reach(live);
+        if wider.is_empty() { decision } else { self.beyond_grant(&wider, live, ground, decision) }
+    }
+
+    /// Which revisions the call is judged by, and how well that is known.
+    fn planned(&self, live: &Arc<Revised>) -> Result<Vec<(Arc<Revised>, Grade)>, Box<Refusal>> {
+        let facts = self.facts;
+        let known = facts.acknowledged == Some(live.digest())
+            || facts.candidates.iter().all(|candidate| candidate.digest() == live.digest());
+        if known {
+            // What the client saw is what runs: the server judges its own arguments.
+            return Ok(vec![(Arc::clone(live), facts.grade)]);
+        }
+        let arguments = facts.arguments;
+        let written: Vec<&Arc<Revised>> =
+            facts.candidates.iter().filter(|c| c.could_write(arguments)).collect();
+        if !written.is_empty() {
+            return Ok(with_grade(written, facts.grade));
+        }
+        if live.could_write(arguments) {
+            // A call repaired by its refusal: only the live revision could have produced it.
+            return Ok(vec![(Arc::clone(live), Grade::Shape)]);
+        }
+        let valid: Vec<&Arc<Revised>> = facts
+            .candidates
+            .iter()
+            .filter(|c| !matches!(c.takes(arguments), Fit::Rejected(_)))
+            .collect();
+        if !valid.is_empty() {
+            return Ok(with_grade(valid, facts.grade));
+        }
+        let (missing, rejection) = misfit(live, arguments);
+        Err(Box::new(Refusal {
+            missing,
+            rejection,
+            current_revision: Some(live.digest().to_owned()),
+            required_action: Action::FixArguments,
+            ..plain(facts, Code::InvalidArguments)
+        }))
+    }
+
+    /// The decision for one planned and one live revision.
+    fn one(&self, planned: &Arc<Revised>, grade: Grade, live: &Arc<Revised>) -> Decision {
+        let facts = self.facts;
+        let mut ground =
+            Ground { grade: Some(grade.name()), ..ground(facts, Some(planned), Some(live)) };
+        if planned.digest() == live.digest() {
+            return Decision::Forward(ground);
+        }
+        let Some(entry) = self.compare.compare(planned, live) else {
+            return Decision::Forward(ground);
+        };
+        let moved: Vec<&Change> = on_call(&entry, facts.arguments).filter(|c| stirs(c)).collect();
+        let fit = live.takes(facts.arguments);
+        ground.rules = codes(&moved);
+        let sure = moved.iter().all(|change| change.axes.meaning == Meaning::Same);
+        if sure && fit == Fit::Fits {
+            return Decision::Forward(ground);
+        }
+        let with = With { grade, effect: ground.effect, pin_effects: facts.policy.pin_effects };
+        let ended = match self.adapt.adapt(planned, live, facts.arguments, with) {
+            Ok(Some(adapted)) => return Decision::Adapt(adapted, ground),
+            Ok(None) => None,
+            Err(why) => Some(why),
+        };
+        let known = moved.iter().all(|change| change.axes.meaning != Meaning::Changed);
+        if known && fit == Fit::Fits {
+            // Nothing says that the call means something else; nothing proves that it does not.
+            return if ground.effect {
+                Decision::Refuse(
+                    self.stale(Code::ContractUndecided, planned, live, &moved, ended),
+                    ground,
+                )
+            } else {
+                Decision::Forward(ground)
+            };
+        }
+        let code = if matches!(fit, Fit::Unknown(_)) && known {
+            Code::ContractUndecided
+        } else {
+            Code::StaleToolSchema
+        };
+        Decision::Refuse(self.stale(code, planned, live, &moved, ended), ground)
+    }
+
+    /// Changes by which this call would reach further than was granted, or, where nothing ever was, than what the
+    /// client saw.
+    fn reach(&self, live: &Arc<Revised>) -> Vec<Change> {
+        let facts = self.facts;
+        let measures: Vec<&Arc<Revised>> = match facts.granted {
+            Some(granted) => vec![granted],
+            None => facts.candidates.iter().collect(),
+        };
+        let mut wider: Vec<Change> = Vec::new();
+        for measure in measures.into_iter().filter(|m| m.digest() != live.digest()) {
+            let Some(entry) = self.compare.compare(measure, live) else { continue };
+            wider.extend(
+                on_call(&entry, facts.arguments)
+                    .filter(|change| change.axes.authority == Authority::Wider)
+                    .cloned(),
+            );
+        }
+        wider
+    }
+
+    /// The call is fine but for its reach.
+    fn beyond_grant(
+        &self,
+        wider: &[Change],
+        live: &Arc<Revised>,
+        mut ground: Ground,
+        allowed: Decision,
+    ) -> Decision {
+        let facts = self.facts;
+        let wider: Vec<&Change> = wider.iter().collect();
+        ground.rules.extend(codes(&wider));
+        let looked = facts.acknowledged == Some(live.digest())
+            || (!facts.candidates.is_empty()
+                && facts.candidates.iter().all(|c| c.digest() == live.digest()));
+        let refusal = Refusal {
+            changed: faults(&wider),
+            planned_revision: facts.granted.map(|granted| granted.digest().to_owned()),
+            current_revision: Some(live.digest().to_owned()),
+            required_action: Action::RefreshTools,
+            retry: Retry::NewDecision,
+            ..plain(facts, Code::AuthorityWidened)
+        };
+        match facts.policy.on_wider {
+            OnWider::NewDecision if looked => with_ground(allowed, ground),
+            OnWider::NewDecision => Decision::Refuse(refusal, ground),
+            OnWider::Hold => {
+                Decision::Hold(Refusal { required_action: Action::AskPerson, ..refusal }, ground)
+            }
+            OnWider::Refuse => Decision::Refuse(
+                Refusal { required_action: Action::AskPerson, retry: Retry::No, ..refusal },
+                ground,
+            ),
+        }
+    }
+
+    /// The refusal of a call that was planned under another contract.
+    fn stale(
+        &self,
+        code: Code,
+        planned: &Arc<Revised>,
+        live: &Arc<Revised>,
+        moved: &[&Change],
+        ended: Option<String>,
+    ) -> Refusal {
+        let facts = self.facts;
+        let (mut missing, rejection) = misfit(live, facts.arguments);
+        let mut obsolete = Vec::new();
+        let mut rest = Vec::new();
+        for change in moved {
+            match (change.rule, &change.field) {
+                ("SF110" | "SF111" | "SF112", Some(field)) => obsolete.push(field.clone()),
+                ("SF101" | "SF102" | "SF103", Some(field)) => {
+                    if !missing.iter().any(|(name, _)| name == field) {
+                        let schema = change.after.clone().unwrap_or(Value::Null);
+                        missing.push((field.clone(), schema));
+                    }
+                }
+                _ => rest.push(*change),
+            }
+        }
+        let mut changed = faults(&rest);
+        changed.extend(ended.map(|why| Fault { rule: "adapter", field: None, what: why }));
+        let meaning_moved = rest.iter().any(|change| change.axes.meaning != Meaning::Same);
+        let explained = !(missing.is_empty() && obsolete.is_empty() && changed.is_empty());
+        let required_action =
+            if meaning_moved { Action::RefreshTools } else { Action::FixArguments };
+        Refusal {
+            ready: ready(live, facts.arguments, moved),
+            missing,
+            obsolete,
+            changed,
+            rejection: rejection.filter(|_| !explained),
+            planned_revision: Some(planned.digest().to_owned()),
+            current_revision: Some(live.digest().to_owned()),
+            required_action,
+            retry: Retry::NewDecision,
+            ..plain(facts, code)
+        }
+    }
+}
+
+/// The same decision over other ground.
+fn with_ground(decision: Decision, ground: Ground) -> Decision {
+    match decision {
+        Decision::Adapt(adapted, _) => Decision::Adapt(adapted, ground),
+        _ => Decision::Forward(ground),
+    }
+}
+
+fn with_grade(revisions: Vec<&Arc<Revised>>, grade: Grade) -> Vec<(Arc<Revised>, Grade)> {
+    revisions.into_iter().map(|revision| (Arc::clone(revision), grade)).collect()
+}
+
+/// Several candidates, or several live revisions: the call goes on only where all say the same.
+fn agreed(facts: &Facts<'_>, each: Vec<Decision>) -> Decision {
+    let action = |decision: &Decision| match decision {
+        Decision::Forward(_) => Some(None),
+        Decision::Adapt(adapted, _) => {
+            Some(Some((adapted.tool.clone(), adapted.arguments.clone())))
+        }
+        Decision::Hold(..) | Decision::Refuse(..) => None,
+    };
+    let differs = each.windows(2).any(|pair| action(&pair[0]) != action(&pair[1]));
+    let mut each = each.into_iter();
+    let Some(first) = each.next() else {
+        return Decision::Refuse(plain(facts, Code::ContractUndecided), Ground::default());
+    };
+    if !differs {
+        // All go on alike, or all refuse: the first refusal speaks for all.
+        return first;
+    }
+    let mut all = std::iter::once(first).chain(each);
+    let refused = all.find(|decision| action(decision).is_none());
+    refused.unwrap_or_else(|| {
+        let fault = Fault {
+            rule: "revisions",
+            field: None,
+            what: "several revisions are possible, and they would run this call differently".into(),
+        };
+        let refusal = Refusal {
+            changed: vec![fault],
+            required_action: Action::RefreshTools,
+            ..plain(facts, Code::ContractUndecided)
+        };
+        Decision::Refuse(refusal, ground(facts, None, None))
+    })
+}
+
+/// Changes that could stop a call; notation, wording and plain additions do not.
+fn stirs(change: &Change) -> bool {
+    change.suppressed.is_none()
+        && (change.axes.meaning != Meaning::Same
+            || change.axes.compat > crate::verdict::Compat::Compatible)
+}
+
+fn codes(changes: &[&Change]) -> Vec<&'static str> {
+    let mut codes: Vec<&'static str> = Vec::new();
+    for change in changes {
+        if !codes.contains(&change.rule) {
+            codes.push(change.rule);
+        }
+    }
+    codes
+}
+
+/// Faults in words that hold nothing of the server's prose: the rule's own summary, and values as JSON.
+fn faults(changes: &[&Change]) -> Vec<Fault> {
+    changes
+        .iter()
+        .map(|change| {
+            let summary = rules::by_code(change.rule).map_or("it changed", |rule| rule.summary);
+            let mut what = summary.trim_end_matches('.').to_owned();
+            if matches!(change.rule, "SF150" | "SF151" | "SF152") {
+                let shown = |value: &Option<Value>| {
+                    value.as_ref().map_or("nothing stated".to_owned(), escaped)
+                };
+                what =
+                    format!("{what} (was {}, is {})", shown(&change.before), shown(&change.after));
+            }
+            Fault { rule: change.rule, field: change.field.clone(), what }
+        })
+        .collect()
+}
+
+/// What the live revision misses in the arguments, and where they do not fit.
+fn misfit(live: &Arc<Revised>, arguments: &Value) -> (Vec<(String, Value)>, Option<String>) {
+    let required = live.tool().raw.pointer("/inputSchema/required").and_then(Value::as_array);
+    let missing = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .filter(|field| arguments.get(*field).is_none())
+        .map(|field| (field.to_owned(), live.argument(field).cloned().unwrap_or(Value::Null)))
+        .filter(|(_, schema)| schema.get("default").is_none())
+        .collect();
+    let rejection = match live.takes(arguments) {
+        Fit::Fits => None,
+        Fit::Unknown(_) => Some("the current definition cannot be checked against".to_owned()),
+        Fit::Rejected(rejection) => {
+            let place = match rejection.instance_pointer.as_str() {
+                "" => "the arguments".to_owned(),
+                pointer => name(pointer.trim_start_matches('/')),
+            };
+            Some(format!(
+                "{place} does not fit the current definition ({})",
+                escaped(&Value::from(rejection.keyword.as_str())).trim_matches('"')
+            ))
+        }
+    };
+    (missing, rejection)
+}
+
+/// The same call in the new form, where every step is mechanical and nothing is invented.
+fn ready(live: &Arc<Revised>, arguments: &Value, moved: &[&Change]) -> Option<Value> {
+    let mut ready = arguments.as_object()?.clone();
+    for change in moved {
+        let field = change.field.as_deref()?;
+        if field.contains(['.', '[']) {
+            return None;
+        }
+        match change.rule {
+            "SF111" => {
+                let to = change.path.rsplit('/').next()?.replace("~1", "/").replace("~0", "~");
+                if to == field || ready.contains_key(&to) {
+                    return None;
+                }
+                let value = ready.shift_remove(field)?;
+                ready.insert(to, value);
+            }
+            "SF133" => {
+                let sent = ready.get(field)?.as_str()?.to_lowercase();
+                let values = live.argument(field)?.get("enum")?.as_array()?;
+                let mut like = values
+                    .iter()
+                    .filter(|value| value.as_str().is_some_and(|v| v.to_lowercase() == sent));
+                let (Some(one), None) = (like.next(), like.next()) else { return None };
+                ready.insert(field.to_owned(), one.clone());
+            }
+            // The default that held when the call was planned says what leaving it out meant.
+            "SF150" => {
+                ready.insert(field.to_owned(), change.before.clone()?);
+            }
+            _ => return None,
+        }
+    }
+    let ready = Value::Object(ready);
+    (live.could_write(&ready) && ready != *arguments).then_some(ready)
+}
+
+fn removed(facts: &Facts<'_>) -> Refusal {
+    let required_action = if facts.heir.is_some() { Action::UseTool } else { Action::RefreshTools };
+    Refusal {
+        heir: facts.heir.map(str::to_owned),
+        planned_revision: facts.candidates.first().map(|c| c.digest().to_owned()),
+        required_action,
+        ..plain(facts, Code::ToolRemoved)
+    }
+}
+
+fn plain(facts: &Facts<'_>, code: Code) -> Refusal {
+    Refusal {
+        code,
+        tool: facts.name.to_owned(),
+        missing: Vec::new(),
+        obsolete: Vec::new(),
+        changed: Vec::new(),
+        required_action: Action::RefreshTools,
+        retry: Retry::NewDecision,
+        planned_revision: None,
+        current_revision: None,
+        ready: None,
+        heir: None,
+        rejection: None,
+    }
+}
+
+fn ground(
+    facts: &Facts<'_>,
+    planned: Option<&Arc<Revised>>,
+    live: Option<&Arc<Revised>>,
+) -> Ground {
+    Ground {
+        planned: planned.map(|revision| revision.digest().to_owned()),
+        live: live.map(|revision| revision.digest().to_owned()),
+        grade: Some(facts.grade.name()),
+        rules: Vec::new(),
+        effect: !facts.reads(),
+    }
+}
