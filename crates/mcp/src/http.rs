@@ -24,7 +24,8 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-/// A server's address and what goes with each request to it. Cheap to keep; holds no open request.
+/// A server's address and what goes with each request to it. Cheap to keep and to clone; holds no open request.
+#[derive(Clone)]
 pub struct Server {
     client: reqwest::Client,
     url: Url,
@@ -213,6 +214,21 @@ impl Server {
             Ok(messages) => Ok(Answer::Messages(messages, status)),
             Err(why) => Err(Failure::Garbled(why.to_string(), self.start_of(&body))),
         }
+    }
+
+    /// Takes over what an answer to a clone of this server settled: the session, and where a redirect led.
+    pub(crate) fn settle(&mut self, other: &Server) {
+        if self.session.is_none() {
+            self.session.clone_from(&other.session);
+        }
+        self.url.clone_from(&other.url);
+    }
+
+    /// Opens the stream on which a legacy server says what nobody asked for. `None` where it offers none.
+    pub async fn listen(&self) -> Result<Option<EventStream>, Failure> {
+        let response = self.get().send().await.map_err(unreachable)?;
+        let offered = response.status().is_success() && content_type(&response) == EVENTS;
+        Ok(offered.then(|| EventStream::new(response)))
     }
 
     /// Takes up a legacy stream again where it broke.

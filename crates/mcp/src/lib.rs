@@ -5,9 +5,10 @@
 //!
 //! [`fetch`] is the front door: a [`Target`] in, a [`Snapshot`] of its contract out. Below it lie the layers, each
 //! usable alone: [`message`] (the envelope), [`framing`] (bytes into messages, no I/O), [`stdio`] and [`http`] (what
-//! carries them), [`client`] (ask and be answered), [`version`] (which revisions there are).
+//! carries them), [`client`] (ask and be answered), [`duplex`] (both directions at once), [`version`] (which revisions there are).
 
 pub mod client;
+pub mod duplex;
 mod error;
 mod fetch;
 pub mod framing;
@@ -24,7 +25,7 @@ pub mod version;
 
 pub use error::{ErrorKind, Failure, FetchError, Problem};
 pub use fetch::{FetchOptions, Step, Target, fetch, fetch_async};
-pub use list::Listed;
+pub use list::{ListPage, Listed};
 pub use secret::{BEARER_VARIABLE, Headers, shown_address, shown_command};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot, Source};
 pub use version::{Era, Revision};

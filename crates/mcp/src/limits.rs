@@ -48,6 +48,9 @@ pub const RESUMES: usize = 5;
 /// The longest pause that an event stream may ask for before it is resumed.
 pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
+/// The pause before a stream that ended is opened again.
+pub const LISTEN_PAUSE: Duration = Duration::from_secs(1);
+
 /// A file of headers: a few tokens, not a document.
 pub const HEADERS_FILE_BYTES: usize = 64 << 10;
 

@@ -353,12 +353,41 @@ fn broken(client: &mut Client, failure: Failure, place: &str, page: usize) -> Br
     }
 }
 
-struct ReadPage {
-    tools: Vec<Box<RawValue>>,
-    next: Option<String>,
+/// One page of a list, read from the raw `result` that carried it.
+#[derive(Debug, Clone)]
+pub struct ListPage {
+    /// Its items, byte for byte.
+    pub tools: Vec<Box<RawValue>>,
+    /// The cursor of the page after it. Empty text is a cursor like any other.
+    pub next: Option<String>,
 }
 
-fn read_page(raw: &str, at: &str) -> Result<ReadPage, Problem> {
+impl ListPage {
+    /// Reads a raw `result`.
+    ///
+    /// # Errors
+    /// Where it is no page of a list: every problem, at `at`.
+    pub fn read(raw: &str, at: &str) -> Result<ListPage, Vec<Problem>> {
+        let flaws = json::flaws(raw, limits::DEPTH, PROBLEMS);
+        if flaws.is_empty() {
+            read_page(raw, at).map_err(|problem| vec![problem])
+        } else {
+            Err(flawed(at, flaws).problems)
+        }
+    }
+}
+
+impl Listed {
+    /// Reads one item of a list.
+    ///
+    /// # Errors
+    /// Where it has no name to be called by, in a sentence.
+    pub fn read(raw: &RawValue) -> Result<Listed, String> {
+        tool_name(raw).map(|name| Listed { name, raw: raw.to_owned() })
+    }
+}
+
+fn read_page(raw: &str, at: &str) -> Result<ListPage, Problem> {
     let wrong = |sentence: String| Problem {
         place: at.to_owned(),
         sentence,
@@ -389,7 +418,7 @@ fn read_page(raw: &str, at: &str) -> Result<ReadPage, Problem> {
             )));
         }
     };
-    Ok(ReadPage { tools, next })
+    Ok(ListPage { tools, next })
 }
 
 fn tool_name(raw: &RawValue) -> Result<String, String> {

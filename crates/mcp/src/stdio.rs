@@ -5,7 +5,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -86,15 +86,16 @@ impl Server {
 
     /// Sends one message. A server that no longer reads is found out by its silence or its end, not here.
     pub async fn send(&mut self, message: &str) {
-        if let Some(stdin) = &mut self.stdin {
-            let mut line = String::with_capacity(message.len() + 1);
-            // A line feed inside a message could only be white space between its tokens.
-            line.extend(message.chars().map(|c| if c == '\n' { ' ' } else { c }));
-            line.push('\n');
-            if stdin.write_all(line.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
-                self.stdin = None;
-            }
+        if let Some(stdin) = &mut self.stdin
+            && write_line(stdin, message).await.is_err()
+        {
+            self.stdin = None;
         }
+    }
+
+    /// The writing end, to be used apart from the reading one. Sending through the server itself does nothing then.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
     }
 
     /// The next thing from stdout; `None` once it is closed.
@@ -124,6 +125,19 @@ impl Server {
         }
         // What the server itself started and left behind ends with the group, in `Group::drop`.
     }
+}
+
+/// Writes one message as a line.
+pub(crate) async fn write_line(
+    out: &mut (impl AsyncWrite + Unpin),
+    message: &str,
+) -> std::io::Result<()> {
+    let mut line = Vec::with_capacity(message.len() + 1);
+    // A line feed inside a message could only be white space between its tokens.
+    line.extend(message.bytes().map(|b| if b == b'\n' { b' ' } else { b }));
+    line.push(b'\n');
+    out.write_all(&line).await?;
+    out.flush().await
 }
 
 /// An error of the operating system without its number.
