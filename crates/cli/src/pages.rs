@@ -125,6 +125,7 @@ pub static PAGES: &[(&str, &str)] = &[
     ("SF552", include_str!("../../../docs/rules/SF552.md")),
     ("SF553", include_str!("../../../docs/rules/SF553.md")),
     ("SF560", include_str!("../../../docs/rules/SF560.md")),
+    ("SF561", include_str!("../../../docs/rules/SF561.md")),
     ("SF900", include_str!("../../../docs/rules/SF900.md")),
     ("SF901", include_str!("../../../docs/rules/SF901.md")),
     ("SF902", include_str!("../../../docs/rules/SF902.md")),

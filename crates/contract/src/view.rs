@@ -158,9 +158,16 @@ impl<'a> View<'a> {
         self.read_object(node, schema);
         self.read_array(node, schema);
         if let Some(Value::Array(parts)) = schema.get("allOf") {
+            // One part alone dresses a reference; several make a schema of its own, which is one
+            // of the alternatives that a part of it may choose among.
+            let dresses = parts.len() == 1 && !schema.contains_key("properties");
             for (index, part) in parts.iter().enumerate() {
                 let child = node.child(&["allOf", &index.to_string()], part);
-                self.absorb(View::unfold(&child, depth + 1));
+                let mut view = View::unfold(&child, depth + 1);
+                if !dresses {
+                    view.opaque.remove("discriminator");
+                }
+                self.absorb(view);
             }
         }
         for keyword in ["anyOf", "oneOf"] {

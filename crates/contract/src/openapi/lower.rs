@@ -121,6 +121,9 @@ impl Lowering<'_, '_> {
             };
             out.insert(name.to_owned(), lowered);
         }
+        if let Some(tags) = super::tags::canonical(self.document, place, members) {
+            out.insert("discriminator".to_owned(), tags);
+        }
         if old_style {
             exclusive(&mut out, "exclusiveMinimum", "minimum");
             exclusive(&mut out, "exclusiveMaximum", "maximum");

@@ -18,6 +18,7 @@ mod read;
 mod resolve;
 mod schemas;
 mod shared;
+mod tags;
 mod text;
 
 use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Subject};

@@ -5,7 +5,7 @@ use super::cut::Pair;
 use super::draft::{Finish, REACH, UNSURE, change};
 use super::operation::risky;
 use super::resolve::{Document, Place, unescape};
-use super::text;
+use super::{tags, text};
 use crate::change::{Change, Subject};
 use crate::decision::guess::{self, Spot};
 use crate::decision::{Flow, steps};
@@ -72,6 +72,7 @@ pub(crate) fn judge(
     };
     let engine = engine::Pair::new(old, new, direction);
     let mut found = Vec::new();
+    let mut alternatives = Vec::new();
     for mut edit in walk(&before, &after) {
         let inner = edit.field.clone();
         if inner.is_empty() || inner.starts_with('[') {
@@ -84,6 +85,22 @@ pub(crate) fn judge(
                 signal.kind != SignalKind::AnswerReduced || !signal.word.starts_with("omit")
             });
         }
+        if matches!(&edit.what, What::Combinator { keyword } if keyword == "discriminator") {
+            let explained = alternatives.contains(&edit.at);
+            for (change, property) in tags::judge(pair, &edit, documents, explained) {
+                found.push(Judged {
+                    change,
+                    steps: [steps(&inner), vec![property]].concat(),
+                    schema: None,
+                    hints: Vec::new(),
+                    by_text: None,
+                    novel: false,
+                    omitted: false,
+                    alias: None,
+                });
+            }
+            continue;
+        }
         let local =
             if engine::concerns_sets(&edit) { engine.local(&edit) } else { Local::not_asked() };
         let mut changes = match pair.flow {
@@ -91,6 +108,11 @@ pub(crate) fn judge(
             Flow::Response => output::judge(&edit, &local, &context),
         };
         widen(pair.flow, &edit, &mut changes);
+        if matches!(edit.what, What::VariantsChanged { .. })
+            && changes.iter().any(|change| change.verdict > Verdict::Safe)
+        {
+            alternatives.push(edit.at.clone());
+        }
         let place = place_of(pair, documents, &edit);
         let schema = schema_at(old, new, &edit);
         let hints = hints(pair.flow, &edit, lexicon);
@@ -343,7 +365,7 @@ fn collect(value: &Value, field: &str, text: &mut String, depth: usize) {
 }
 
 /// Where an edit stands in the documents as they were written: on the new side where it is there.
-fn place_of(pair: &Pair, documents: (Document<'_>, Document<'_>), edit: &Edit) -> Place {
+pub(super) fn place_of(pair: &Pair, documents: (Document<'_>, Document<'_>), edit: &Edit) -> Place {
     match (&edit.at.0, &edit.at.1) {
         (_, Some(pointer)) => locate(documents.1, &pair.new, pointer),
         (Some(pointer), None) => locate(documents.0, &pair.old, pointer),
@@ -352,7 +374,7 @@ fn place_of(pair: &Pair, documents: (Document<'_>, Document<'_>), edit: &Edit) -
 }
 
 /// Follows a pointer of a cut schema through the document it was cut from.
-fn locate(document: Document<'_>, base: &Place, pointer: &str) -> Place {
+pub(super) fn locate(document: Document<'_>, base: &Place, pointer: &str) -> Place {
     let mut place = base.clone();
     let mut tokens: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
     tokens.reverse();

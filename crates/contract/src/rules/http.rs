@@ -46,4 +46,5 @@ rules! {
     SF552 "next-step-added" Proof "An answer names another next step."
     SF553 "callback-added" Proof "The server may call back now."
     SF560 "shared-declaration-changed" Proof "A declaration that the operation uses changed; its own entry says how."
+    SF561 "variant-told-otherwise" Proof "What says which of several alternatives is meant changed: its field, a tag, or what a tag stands for."
 }

@@ -6,6 +6,7 @@ mod documents;
 mod locks;
 mod openapi;
 mod openapi_operations;
+mod openapi_tags;
 mod pairs;
 mod policies;
 mod rules;

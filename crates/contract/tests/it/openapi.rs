@@ -1,7 +1,7 @@
 //! OpenAPI documents: labelled mutations, near misses, references, dialects, scale.
 
 #[path = "../../examples/support/documents.rs"]
-mod documents;
+pub(crate) mod documents;
 
 use contract::decision::DecisionMap;
 use contract::{
