@@ -24,6 +24,7 @@
 //!
 //! A value that a listed operation or tool answers and no line names is declared unread.
 
+pub(crate) mod consequence;
 pub mod guess;
 mod read;
 pub mod tool;

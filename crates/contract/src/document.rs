@@ -38,7 +38,7 @@ pub struct Problem {
 pub enum Contract {
     /// MCP tools: a snapshot, a bare `tools/list` result, per-tool files, or a lock.
     Tools(ToolList),
-    /// An OpenAPI 3.0 or 3.1 document.
+    /// An OpenAPI document: 3.0 or 3.1, or Swagger 2.0.
     Openapi(Bundle),
     /// One JSON Schema.
     Schema(Bundle),

@@ -87,8 +87,8 @@ pub fn lenient(schema: &Value) -> Value {
     })
 }
 
-/// The schema of a whole call: where it declares no argument, callers send none. (Deeper down, an
-/// object without declared members is a free map.)
+/// The schema of a whole call: arguments are always an object, and where it declares none, callers
+/// send none. (Deeper down, an object without declared members is a free map.)
 fn sent(schema: &Value) -> Value {
     let mut sent = schema.clone();
     let declares_nothing = View::of(&Node {
@@ -98,6 +98,9 @@ fn sent(schema: &Value) -> Value {
         value: schema,
     });
     let Value::Object(members) = &mut sent else { return sent };
+    if !members.contains_key("$ref") {
+        members.entry("type").or_insert_with(|| Value::from("object"));
+    }
     let free = declares_nothing.members.is_empty()
         && declares_nothing.patterns.is_empty()
         && declares_nothing.variants.is_empty()

@@ -10,7 +10,7 @@ use crate::heirs;
 use crate::relation::Local;
 use crate::rules::finding::{Context, canonical, worst};
 use crate::rules::tool::{Fate, Hints};
-use crate::rules::{input, output, tool};
+use crate::rules::{comparison, input, output, tool};
 use crate::verdict::{Authority, Axes, Class, Verdict};
 use crate::view::{Node, Source};
 use serde_json::Value;
@@ -146,19 +146,25 @@ fn schemas(
     direction: Direction,
     context: &Context<'_>,
 ) -> Vec<Change> {
-    let empty = Value::Object(serde_json::Map::new());
     let (before, after) = (old.raw.get(member), new.raw.get(member));
     if direction == Direction::Output {
-        match (before, after) {
+        // Null where an answer could be described is nothing described.
+        let described = |schema: &&Value| !schema.is_null();
+        match (before.filter(described), after.filter(described)) {
             (None, None) => return Vec::new(),
             (None, Some(schema)) => return vec![output::described(schema, context)],
             (Some(schema), None) => return vec![output::undescribed(schema, context)],
             _ => {}
         }
     }
-    let (before, after) = (before.unwrap_or(&empty), after.unwrap_or(&empty));
+    let (before, after) = (before.unwrap_or(&Value::Null), after.unwrap_or(&Value::Null));
     if canonical(before) == canonical(after) {
         return Vec::new();
+    }
+    let prefix = format!("/{member}");
+    let context = Context { prefix: &prefix, ..*context };
+    if !before.is_object() {
+        return vec![comparison::no_schema(old.raw.get(member), after, &context)];
     }
     let node = |schema| Node {
         source: Source::single(schema),
@@ -166,8 +172,6 @@ fn schemas(
         pointer: String::new(),
         value: schema,
     };
-    let prefix = format!("/{member}");
-    let context = Context { prefix: &prefix, ..*context };
     let edits = walk(&node(before), &node(after));
     let engine = Pair::of_call(before, after, direction);
     let mut changes = Vec::new();

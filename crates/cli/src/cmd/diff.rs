@@ -36,7 +36,7 @@ impl Command for Diff {
     const ABOUT: &'static str = "Compare two contracts and classify every change";
     const EXAMPLES: &'static str = "\
 Each side is a snapshot, a tools/list result, a folder with one tool a file, a lock, an OpenAPI 3.0 or
-3.1 document or a JSON Schema, in JSON or YAML. Both sides are of one kind.
+3.1 document, a Swagger 2.0 document or a JSON Schema, in JSON or YAML. Both sides are of one kind.
 
 Examples:
   steadfast diff --example
@@ -50,7 +50,9 @@ Examples:
             (Some(old), Some(new)) => load::pair(old, new)?,
             _ => example()?,
         };
-        let problems: Vec<_> = [old.problems.as_slice(), new.problems.as_slice()].concat();
+        if !(old.problems.is_empty() && new.problems.is_empty()) {
+            return Err([old.faults(), new.faults()].concat().into());
+        }
         let found = self.settings.read_named()?;
         let mut diff = compare(shell, &old, &new, &found.options)?;
         let named = found.file.is_some() || self.fail_on.is_some();
@@ -78,10 +80,8 @@ Examples:
             ..report::RenderOptions::default()
         };
         shell.print(&report::render(&diff, self.report.format.into(), &options))?;
-        if !problems.is_empty() {
-            shell.list(&problems);
-            shell.note("note: what could be read is compared above; the input is not in order");
-            return Ok(Exit::Wrong);
+        for flaw in old.flaws.iter().chain(&new.flaws) {
+            shell.note(&format!("note: {}: {}", flaw.place, flaw.sentence));
         }
         Ok(if named { standing.into() } else { Exit::Fine })
     }

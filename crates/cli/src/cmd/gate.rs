@@ -49,12 +49,14 @@ Examples:
                 "Write one from what is accepted now: steadfast lock TARGET.",
             ));
         };
-        let old =
-            Reading { contract: lock.contract.clone(), form: Form::Lock, problems: Vec::new() };
+        let old = Reading::sound(lock.contract.clone(), Form::Lock);
         let new = match self.target.read(shell)? {
             Some(found) => found.reading,
             None => locked_source(&self.lock, &lock)?,
         };
+        if !new.problems.is_empty() {
+            return Err(new.faults().into());
+        }
         let mut diff = compare(shell, &old, &new, &found.options)?;
         let standing = found.settings.apply(
             &mut diff,
@@ -77,8 +79,9 @@ Examples:
         };
         let text = report::render_reviewed(&diff, &record, self.report.format.into(), &options);
         shell.print(&text)?;
-        if !new.problems.is_empty() {
-            shell.list(&new.problems);
+        // What a gate lets through becomes the contract: a schema that says nothing is none.
+        if !new.flaws.is_empty() {
+            shell.list(&new.flaws);
             shell.note("note: what could be read is compared above; the input is not in order");
             return Ok(Exit::Wrong);
         }

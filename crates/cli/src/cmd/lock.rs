@@ -61,8 +61,9 @@ Examples:
                 "Name a file, a folder, an address, or a command after --.",
             ));
         };
-        if !found.reading.problems.is_empty() {
-            return Err(found.reading.problems.into());
+        let faults = found.reading.faults();
+        if !faults.is_empty() {
+            return Err(faults.into());
         }
         let earlier = read_lock(&self.output)?;
         let accept = if self.accept.is_empty() {

@@ -22,6 +22,29 @@ fn told(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     }
 }
 
+/// A schema of one tool that says nothing or cannot be read: nothing is locked, and a comparison
+/// goes on with a note, since a finding answers for the tool.
+fn noted(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
+    let folder = Folder::new();
+    folder.file(name, content).file("good.json", plain());
+    let before = folder.names();
+    for arguments in [vec!["lock", name], vec!["lock", name, "-o", "other.lock"]] {
+        let outcome = folder.run(&arguments).code(2);
+        for part in parts {
+            assert!(outcome.err.contains(part), "{arguments:?}: no {part:?} in\n{}", outcome.err);
+        }
+        assert_eq!(folder.names(), before, "{arguments:?} wrote something");
+    }
+    for sides in [[name, "good.json"], ["good.json", name]] {
+        let found = folder.run(&["diff", sides[0], sides[1], "--fail-on", "undecided"]);
+        assert_ne!(found.code, 2, "{sides:?}: {}", found.err);
+        assert_ne!(found.code, 0, "{sides:?}: {}", found.out);
+        for part in parts {
+            assert!(found.err.contains(part), "{sides:?}: no {part:?} in\n{}", found.err);
+        }
+    }
+}
+
 fn with_schema(schema: &str) -> String {
     format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#)
 }
@@ -59,15 +82,15 @@ fn duplicate_keys_with_both_places() {
 
 #[test]
 fn schemas_that_say_nothing_or_no_schema() {
-    told("a.json", with_schema("{}"), &["a.json#/tools/0/inputSchema", "is blank"]);
-    told("a.json", with_schema("null"), &["a.json#/tools/0/inputSchema", "null, not an object"]);
-    told(
+    noted("a.json", with_schema("{}"), &["a.json#/tools/0/inputSchema", "is blank"]);
+    noted("a.json", with_schema("null"), &["a.json#/tools/0/inputSchema", "null, not an object"]);
+    noted(
         "a.json",
         with_schema("\"object\""),
         &["a.json#/tools/0/inputSchema", "text, not an object"],
     );
-    told("a.json", with_schema("{\"type\":\"array\"}"), &["always an object"]);
-    told("a.json", r#"{"tools":[{"name":"t"}]}"#, &["has no input schema"]);
+    noted("a.json", with_schema("{\"type\":\"array\"}"), &["always an object"]);
+    noted("a.json", r#"{"tools":[{"name":"t"}]}"#, &["has no input schema"]);
 }
 
 #[test]
@@ -81,8 +104,64 @@ fn duplicate_tool_names() {
 }
 
 #[test]
+fn one_name_twice_is_told_and_nothing_else() {
+    let folder = Folder::new();
+    let tool = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
+    folder.file("good.json", plain()).file("twice.json", format!("[{tool},{tool}]"));
+    for sides in [["good.json", "twice.json"], ["twice.json", "good.json"]] {
+        let outcome = folder.run(&["diff", sides[0], sides[1]]).code(2);
+        assert_eq!(outcome.out, "", "{sides:?}");
+        assert_eq!(outcome.err.matches("error: ").count(), 1, "{}", outcome.err);
+    }
+}
+
+#[test]
+fn a_schema_that_says_nothing_stops_no_comparison_of_the_rest() {
+    let folder = Folder::new();
+    let list = |schema: &str, rest: &str| {
+        format!(
+            r#"[{{"name":"odd","description":"Does it.","inputSchema":{schema}}},{{"name":"rest","inputSchema":{rest}}}]"#
+        )
+    };
+    let described = r#"{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}"#;
+    let (before, after) = (
+        r#"{"type":"object","properties":{"b":{"type":"string"}}}"#,
+        r#"{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"integer"}},"required":["c"]}"#,
+    );
+    for (odd, rule, verdict) in [
+        ("null", "SF904", "undecided"),
+        ("\"object\"", "SF904", "undecided"),
+        ("{}", "SF101", "refuse"),
+    ] {
+        folder.file("old.json", list(odd, before)).file("new.json", list(described, after));
+        let found =
+            folder.run(&["diff", "old.json", "new.json", "--format", "json"]).code(0).json();
+        let of = |name: &str| {
+            let tools = found["tools"].as_array().expect("tools").iter();
+            tools.filter(|tool| tool["tool"] == name).collect::<Vec<_>>()[0].clone()
+        };
+        assert_eq!(of("odd")["verdict"], verdict, "{odd}");
+        assert_eq!(of("odd")["changes"][0]["rule"], rule, "{odd}");
+        assert_eq!(of("rest")["changes"][0]["rule"], "SF101", "{odd}");
+        folder.run(&["diff", "old.json", "new.json", "--fail-on", "refuse"]).code(1);
+        // Going the other way, what was declared is declared no more.
+        let back = folder.run(&["diff", "new.json", "old.json", "--format", "json"]).code(0).json();
+        let changes = back["tools"].to_string();
+        assert!(changes.contains("SF180"), "{odd}: {changes}");
+        // What did not change is no news, however odd it is.
+        let same = folder.run(&["diff", "old.json", "old.json", "--format", "json"]).code(0).json();
+        assert_eq!(same["verdict"], "safe", "{odd}");
+    }
+    // A blank schema that becomes one without arguments is another spelling.
+    folder
+        .file("old.json", list("{}", before))
+        .file("new.json", list(r#"{"type":"object","properties":{}}"#, before));
+    folder.run(&["diff", "old.json", "new.json", "--fail-on", "adapt"]).code(0);
+}
+
+#[test]
 fn dialects_and_references_that_cannot_be_read() {
-    told(
+    noted(
         "a.json",
         with_schema(r#"{"$schema":"https://example.com/own","type":"object"}"#),
         &["a.json#/tools/0/inputSchema", "dialect"],
@@ -90,24 +169,24 @@ fn dialects_and_references_that_cannot_be_read() {
     let property = |schema: &str| {
         with_schema(&format!(r#"{{"type":"object","properties":{{"p":{schema}}}}}"#))
     };
-    told(
+    noted(
         "a.json",
         property(r#"{"$ref":"https://example.com/schema.json"}"#),
         &["a.json#/tools/0/inputSchema/properties/p", "https://example.com/schema.json"],
     );
-    told(
+    noted(
         "a.json",
         property(r##"{"$ref":"#/$defs/none"}"##),
         &["a.json#/tools/0/inputSchema/properties/p", "#/$defs/none"],
     );
-    told(
+    noted(
         "a.json",
         with_schema(
             r##"{"type":"object","properties":{"p":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##,
         ),
         &["a.json#/tools/0/inputSchema"],
     );
-    told(
+    noted(
         "a.json",
         property(r#"{"type":"string","pattern":"("}"#),
         &["a.json#/tools/0/inputSchema/properties/p/pattern"],
@@ -199,8 +278,8 @@ fn one_bad_tool_does_not_hide_the_others() {
     };
     folder.file("a.json", tools(r#"["a"]"#)).file("b.json", tools(r#"["a","b"]"#));
     folder
-        .run(&["diff", "a.json", "b.json"])
-        .code(2)
+        .run(&["diff", "a.json", "b.json", "--fail-on", "refuse"])
+        .code(1)
         .says("must be sent")
         .complains("a.json#/tools/0/inputSchema")
         .complains("b.json#/tools/0/inputSchema");

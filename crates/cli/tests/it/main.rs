@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
 mod bad_input;
+mod decision_map;
 mod diff;
 mod gate;
 mod program;

@@ -1,6 +1,6 @@
 //! The decision map on MCP tools: which finding reaches which decision.
 
-use super::{DecisionMap, Flow, Use, steps};
+use super::{DecisionMap, Flow, Use, consequence, steps};
 use crate::change::Change;
 use crate::verdict::Verdict;
 
@@ -26,7 +26,13 @@ pub fn settle(map: &DecisionMap, tool: &str, changes: &mut [Change]) {
             continue;
         };
         match surface.at(flow, None, &steps(field)) {
-            Use::Read(lines) => change.decisions = Use::Read(lines).decisions(),
+            Use::Read(lines) => {
+                if flow == Flow::Response {
+                    let told = consequence::told(change, &lines, &steps(field));
+                    consequence::tell(change, &told);
+                }
+                change.decisions = Use::Read(lines).decisions();
+            }
             Use::Unread if flow == Flow::Response => unread(change),
             Use::Unread => {}
         }

@@ -9,16 +9,31 @@ use std::collections::BTreeMap;
 
 /// A contract as far as it could be read.
 ///
-/// Where `problems` is not empty the rest can still be compared, but the input is not in order:
-/// a caller that writes or decides anything must stop.
+/// Where `problems` is not empty it is not told which tools there are, and nothing can be compared.
+/// Where only `flaws` is not empty the rest can be compared, and what the schemas concerned allow
+/// is answered by a finding; a caller that accepts the contract, as a lock does, must stop.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// What was read. Tools with a problem are kept wherever they have a name of their own.
     pub contract: Contract,
     /// What the document was.
     pub form: Form,
-    /// All problems that concern single tools, in document order.
+    /// What leaves open which tools there are: no name, one name twice, a list that was cut.
     pub problems: Vec<Problem>,
+    /// Schemas of single tools that say nothing or cannot be read, in document order.
+    pub flaws: Vec<Problem>,
+}
+
+impl Reading {
+    /// A contract in which nothing is out of order.
+    pub fn sound(contract: Contract, form: Form) -> Reading {
+        Reading { contract, form, problems: Vec::new(), flaws: Vec::new() }
+    }
+
+    /// All that is out of order.
+    pub fn faults(&self) -> Vec<Problem> {
+        [self.problems.as_slice(), self.flaws.as_slice()].concat()
+    }
 }
 
 /// The forms that a contract comes in.
@@ -34,7 +49,7 @@ pub enum Form {
     Folder,
     /// `steadfast lock` wrote it.
     Lock,
-    /// An OpenAPI 3.0 or 3.1 document.
+    /// An OpenAPI document: 3.0 or 3.1, or Swagger 2.0.
     Openapi,
     /// A JSON Schema.
     Schema,
@@ -87,8 +102,7 @@ pub fn read(bundle: Bundle) -> Result<Reading, Vec<Problem>> {
                     WHAT_IS_READ,
                 )]);
             }
-            let (list, problems) = tools::read(&bundle.name, "", items);
-            Ok(Reading { contract: Contract::Tools(list), form: Form::List, problems })
+            Ok(tools::read(&bundle.name, "", items, Form::List))
         }
         Value::Bool(_) => Ok(schema(bundle)),
         other => Err(vec![Problem::at(
@@ -107,7 +121,7 @@ pub fn read(bundle: Bundle) -> Result<Reading, Vec<Problem>> {
     }
 }
 
-const WHAT_IS_READ: &str = "What is read: a snapshot, a tools/list result, a folder of tools, a lock, an OpenAPI 3.0 or 3.1 document, a JSON Schema.";
+const WHAT_IS_READ: &str = "What is read: a snapshot, a tools/list result, a folder of tools, a lock, an OpenAPI 3.0 or 3.1 document, a Swagger 2.0 document, a JSON Schema.";
 
 /// Reads a folder: one tool a file, in the order of the file names.
 ///
@@ -152,8 +166,7 @@ pub fn read_folder(name: &str, files: &BTreeMap<String, Value>) -> Result<Readin
     if !fatal.is_empty() {
         return Err(fatal);
     }
-    let (list, problems) = tools::read_files(name, files);
-    Ok(Reading { contract: Contract::Tools(list), form: Form::Folder, problems })
+    Ok(tools::read_files(name, files))
 }
 
 /// Refuses what nests too deep to be put into a lock.
@@ -200,8 +213,7 @@ fn read_object(bundle: &Bundle, members: &Map<String, Value>) -> Result<Reading,
         return list(name, "", members, Form::List);
     }
     if members.contains_key("inputSchema") {
-        let (list, problems) = tools::read(name, "", std::slice::from_ref(&bundle.root));
-        return Ok(Reading { contract: Contract::Tools(list), form: Form::Tool, problems });
+        return Ok(tools::read(name, "", std::slice::from_ref(&bundle.root), Form::Tool));
     }
     if members.contains_key("mcpServers") {
         return Err(vec![Problem::at(
@@ -239,7 +251,7 @@ const SCHEMA_KEYWORDS: &[&str] = &[
 ];
 
 fn schema(bundle: Bundle) -> Reading {
-    Reading { contract: Contract::Schema(bundle), form: Form::Schema, problems: Vec::new() }
+    Reading::sound(Contract::Schema(bundle), Form::Schema)
 }
 
 fn list(
@@ -260,20 +272,23 @@ fn list(
             "A list that could not be read is not an empty list: fetch it again.",
         )]);
     };
-    let (mut list, mut problems) = tools::read(name, &at, items);
+    let mut reading = tools::read(name, &at, items, form);
+    let Contract::Tools(list) = &mut reading.contract else {
+        return Ok(reading);
+    };
     let text = |key: &str| members.get(key).and_then(Value::as_str).map(str::to_owned);
     list.instructions = text("instructions");
     list.server_info = members.get("serverInfo").filter(|info| !info.is_null()).cloned();
     list.protocol_version = text("protocolVersion");
     if form == Form::List && members.get("nextCursor").is_some_and(|next| !next.is_null()) {
-        problems.push(Problem::at(
+        reading.problems.push(Problem::at(
             name,
             &format!("{pointer}/nextCursor"),
             "The list goes on: this is one page of several.".to_owned(),
             "Put the tools of all pages into one list, or take a snapshot, which reads them all.",
         ));
     }
-    Ok(Reading { contract: Contract::Tools(list), form, problems })
+    Ok(reading)
 }
 
 /// A JSON-RPC answer written down without its `jsonrpc` member.
@@ -337,7 +352,7 @@ fn openapi(bundle: &Bundle, members: &Map<String, Value>) -> Result<Reading, Vec
             name,
             "/openapi",
             format!("OpenAPI version {} is not read.", quoted(&version)),
-            "Versions 3.0 and 3.1 are read.",
+            "OpenAPI 3.0 and 3.1 are read, and Swagger 2.0.",
         ));
     }
     match members.get("paths") {
@@ -357,7 +372,7 @@ fn openapi(bundle: &Bundle, members: &Map<String, Value>) -> Result<Reading, Vec
         )),
     }
     if problems.is_empty() {
-        Ok(Reading { contract: Contract::Openapi(bundle.clone()), form: Form::Openapi, problems })
+        Ok(Reading::sound(Contract::Openapi(bundle.clone()), Form::Openapi))
     } else {
         Err(problems)
     }

@@ -1,7 +1,7 @@
 //! The items of a list, one by one: what makes a tool callable at all.
 
-use super::read::kind_of;
-use super::{Problem, Tool, ToolList};
+use super::read::{Form, Reading, kind_of};
+use super::{Contract, Problem, Tool, ToolList};
 use crate::limits;
 use crate::text::quoted;
 use schema::{ReadOptions, Schema};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Reads the items of a `tools` array that stands at `pointer`.
-pub(super) fn read(name: &str, pointer: &str, items: &[Value]) -> (ToolList, Vec<Problem>) {
+pub(super) fn read(name: &str, pointer: &str, items: &[Value], form: Form) -> Reading {
     let mut reader = Reader::new(name);
     for (index, item) in items.iter().enumerate() {
         // A file that is one tool has no index.
@@ -19,24 +19,55 @@ pub(super) fn read(name: &str, pointer: &str, items: &[Value]) -> (ToolList, Vec
         };
         reader.tool(name, &at, item);
     }
-    reader.done()
+    reader.done(form)
 }
 
 /// Reads the files of a folder, one tool each.
-pub(super) fn read_files(name: &str, files: &BTreeMap<String, Value>) -> (ToolList, Vec<Problem>) {
+pub(super) fn read_files(name: &str, files: &BTreeMap<String, Value>) -> Reading {
     let mut reader = Reader::new(name);
     for (file, value) in files {
         reader.tool(&format!("{name}/{file}"), "", value);
     }
-    reader.done()
+    reader.done(Form::Folder)
+}
+
+/// What is out of order: the first of them, and how many more there are.
+#[derive(Default)]
+struct Faults {
+    told: Vec<Problem>,
+    more: usize,
+}
+
+impl Faults {
+    fn report(&mut self, file: &str, pointer: &str, sentence: String, help: &str) {
+        if self.told.len() < limits::PROBLEMS {
+            self.told.push(Problem::at(file, pointer, sentence, help));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn done(mut self, name: &str) -> Vec<Problem> {
+        if self.more > 0 {
+            self.told.push(Problem::at(
+                name,
+                "",
+                format!("{} more problems of this kind were found.", self.more),
+                "Repair those above first.",
+            ));
+        }
+        self.told
+    }
 }
 
 struct Reader {
     list: ToolList,
     /// Where each name was first seen.
     seen: BTreeMap<String, String>,
-    problems: Vec<Problem>,
-    more_problems: usize,
+    /// What leaves open which tools there are.
+    problems: Faults,
+    /// Schemas that say nothing or cannot be read.
+    flaws: Faults,
 }
 
 impl Reader {
@@ -44,34 +75,20 @@ impl Reader {
         Reader {
             list: ToolList { name: name.to_owned(), ..ToolList::default() },
             seen: BTreeMap::new(),
-            problems: Vec::new(),
-            more_problems: 0,
+            problems: Faults::default(),
+            flaws: Faults::default(),
         }
     }
 
-    fn done(mut self) -> (ToolList, Vec<Problem>) {
-        if self.more_problems > 0 {
-            self.problems.push(Problem::at(
-                &self.list.name,
-                "",
-                format!("{} more problems of this kind were found.", self.more_problems),
-                "Repair those above first.",
-            ));
-        }
-        (self.list, self.problems)
-    }
-
-    fn report(&mut self, file: &str, pointer: &str, sentence: String, help: &str) {
-        if self.problems.len() < limits::PROBLEMS {
-            self.problems.push(Problem::at(file, pointer, sentence, help));
-        } else {
-            self.more_problems += 1;
-        }
+    fn done(self, form: Form) -> Reading {
+        let (problems, flaws) =
+            (self.problems.done(&self.list.name), self.flaws.done(&self.list.name));
+        Reading { contract: Contract::Tools(self.list), form, problems, flaws }
     }
 
     fn tool(&mut self, file: &str, pointer: &str, item: &Value) {
         let Value::Object(members) = item else {
-            self.report(
+            self.problems.report(
                 file,
                 pointer,
                 format!("A tool is {} here, not an object.", kind_of(item)),
@@ -87,7 +104,7 @@ impl Reader {
                     Some(Value::String(_)) => "The name of a tool is blank.".to_owned(),
                     Some(other) => format!("The name of a tool is {}, not text.", kind_of(other)),
                 };
-                self.report(
+                self.problems.report(
                     file,
                     &format!("{pointer}/name"),
                     sentence,
@@ -98,11 +115,11 @@ impl Reader {
         };
         if let Some(first) = self.seen.get(&name) {
             let sentence = format!("The tool {} is listed twice; first at {first}.", quoted(&name));
-            self.report(
+            self.problems.report(
                 file,
                 pointer,
                 sentence,
-                "A call by name cannot tell the two apart. Only the first is compared: remove or rename the other.",
+                "A call by name cannot tell the two apart. Remove or rename one of them.",
             );
             return;
         }
@@ -118,7 +135,7 @@ impl Reader {
         match members.get("inputSchema") {
             Some(Value::Object(schema)) => {
                 if schema.keys().all(|key| ANNOTATIONS.contains(&key.as_str())) {
-                    self.report(
+                    self.flaws.report(
                         file,
                         &input,
                         format!("The input schema of {shown} is blank: it says nothing about what a caller may send."),
@@ -127,7 +144,7 @@ impl Reader {
                 } else if let Some(found) = schema.get("type").filter(|found| !allows_object(found))
                 {
                     let found = found.to_string();
-                    self.report(
+                    self.flaws.report(
                         file,
                         &input,
                         format!("The input schema of {shown} has the type {found}; arguments are always an object."),
@@ -144,7 +161,7 @@ impl Reader {
                         format!("The input schema of {shown} is {}, not an object.", kind_of(other))
                     }
                 };
-                self.report(
+                self.flaws.report(
                     file,
                     &input,
                     sentence,
@@ -159,7 +176,12 @@ impl Reader {
             Some(found) => {
                 let sentence =
                     format!("The output schema of {shown} is {}, not an object.", kind_of(found));
-                self.report(file, &output, sentence, "Leave it out, or write a schema object.");
+                self.flaws.report(
+                    file,
+                    &output,
+                    sentence,
+                    "Leave it out, or write a schema object.",
+                );
             }
         }
     }
@@ -168,7 +190,7 @@ impl Reader {
     fn schema(&mut self, file: &str, pointer: &str, name: &str, schema: &Value) {
         let problems = Schema::read(schema, &ReadOptions::default()).err().unwrap_or_default();
         for problem in problems {
-            self.report(
+            self.flaws.report(
                 file,
                 &format!("{pointer}{}", problem.pointer),
                 format!("In the schema of {}: {}.", quoted(name), problem.sentence),

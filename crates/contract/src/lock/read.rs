@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn read_versioned(bundle: &Bundle, version: &Value) -> Result<Reading, Vec<Problem>> {
     crate::document::check_version(&bundle.name, "lock", "steadfast_lock", version, VERSION)?;
     let lock = Lock::read(&bundle.name, &bundle.root)?;
-    Ok(Reading { contract: lock.contract, form: Form::Lock, problems: Vec::new() })
+    Ok(Reading::sound(lock.contract, Form::Lock))
 }
 
 impl Lock {

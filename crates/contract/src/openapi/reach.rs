@@ -6,7 +6,7 @@ use super::read::Operation;
 use super::schemas::Judged;
 use crate::change::Change;
 use crate::decision::guess::{self, Spot};
-use crate::decision::{Aspect, DecisionMap, Flow, Surface, Use, steps};
+use crate::decision::{Aspect, DecisionMap, Flow, Surface, Use, consequence, steps};
 use crate::verdict::Decision;
 use std::collections::BTreeSet;
 
@@ -18,6 +18,8 @@ pub(crate) struct Reached {
     pub guessed: bool,
     /// The map says that nobody reads the value.
     pub unread: bool,
+    /// What the map says that the agent does then.
+    pub consequences: BTreeSet<String>,
 }
 
 /// The operation's lines in the map.
@@ -60,6 +62,10 @@ pub(crate) fn of_schema(
                 if !judged.novel || lines.iter().any(|line| line.path == path) =>
             {
                 reached.unread = false;
+                if site.flow == Flow::Response {
+                    let told = consequence::told(&judged.change, &lines, &path);
+                    reached.consequences.extend(told);
+                }
                 reached.decisions.extend(Use::Read(lines).decisions());
             }
             // What is new, or bears on calls that leave the value out, no map can have named.
@@ -90,7 +96,7 @@ pub(crate) fn of_operation(change: &Change, map: Option<&Surface>) -> Reached {
     let guessed = Reached {
         decisions: change.decisions.iter().copied().collect(),
         guessed: true,
-        unread: false,
+        ..Reached::default()
     };
     let Some(map) = map else {
         return guessed;
@@ -99,11 +105,7 @@ pub(crate) fn of_operation(change: &Change, map: Option<&Surface>) -> Reached {
         if let Some(feeds) = map.aspects.get(&aspect)
             && !(aspect == Aspect::Purpose && change.decisions_by_text())
         {
-            return Reached {
-                decisions: feeds.iter().copied().collect(),
-                guessed: false,
-                unread: false,
-            };
+            return Reached { decisions: feeds.iter().copied().collect(), ..Reached::default() };
         }
         return guessed;
     }
@@ -118,9 +120,12 @@ pub(crate) fn of_operation(change: &Change, map: Option<&Surface>) -> Reached {
     };
     match map.at(flow, status.as_deref(), &path) {
         Use::Read(lines) => Reached {
+            consequences: match flow {
+                Flow::Response => consequence::told(change, &lines, &path),
+                Flow::Request => BTreeSet::new(),
+            },
             decisions: Use::Read(lines).decisions().into_iter().collect(),
-            guessed: false,
-            unread: false,
+            ..Reached::default()
         },
         // The status and the form of an answer are read by every caller.
         Use::Unread if change.field.is_none() => guessed,
@@ -175,6 +180,7 @@ fn field_steps(field: &str) -> Vec<String> {
 pub(crate) fn settle(change: &mut Change, reached: &Reached) {
     change.decisions = reached.decisions.iter().copied().collect();
     change.decisions_guessed = reached.guessed && !change.decisions.is_empty();
+    consequence::tell(change, &reached.consequences);
     if reached.unread {
         crate::decision::tool::unread(change);
     }

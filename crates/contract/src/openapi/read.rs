@@ -170,7 +170,7 @@ fn version(bundle: &Bundle) -> Result<Version, Vec<Problem>> {
     match found.as_str() {
         "2.0" | "2" => Ok(Version::Swagger2),
         v if v == "3.0" || v.starts_with("3.0.") => Ok(Version::V30),
-        v if v.starts_with("3.1") || v.starts_with("3.2") => Ok(Version::V31),
+        v if v == "3.1" || v.starts_with("3.1.") => Ok(Version::V31),
         v => Err(vec![Problem {
             place: format!("{}{place}", bundle.name),
             sentence: if v.is_empty() {
@@ -178,8 +178,7 @@ fn version(bundle: &Bundle) -> Result<Version, Vec<Problem>> {
             } else {
                 format!("the document says it is OpenAPI {v}, which is not known here")
             },
-            help: "OpenAPI 3.0, 3.1 and 3.2 are read, and Swagger 2.0 as far as it says the same."
-                .to_owned(),
+            help: "OpenAPI 3.0 and 3.1 are read, and Swagger 2.0.".to_owned(),
         }]),
     }
 }

@@ -77,11 +77,11 @@ impl<'a> Node<'a> {
 /// Which specification a document follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// Swagger 2.0: read as far as it says the same things.
+    /// Swagger 2.0: the same things, said in an older way.
     Swagger2,
     /// OpenAPI 3.0: its own schema dialect, siblings of `$ref` ignored.
     V30,
-    /// OpenAPI 3.1 and later: JSON Schema 2020-12.
+    /// OpenAPI 3.1: JSON Schema 2020-12.
     V31,
 }
 

@@ -168,6 +168,7 @@ fn note(
         known.decisions.extend(more.decisions);
         known.guessed |= more.guessed;
         known.unread &= more.unread;
+        known.consequences.extend(more.consequences);
     }
 }
 
@@ -296,6 +297,7 @@ pub(crate) fn entries(declarations: Vec<Declaration>, names: &[String]) -> Vec<E
                 all.decisions.extend(&one.decisions);
                 all.guessed |= one.guessed;
                 all.unread &= one.unread;
+                all.consequences.extend(one.consequences.iter().cloned());
             }
             reach::settle(change, &all);
             if change.class > Class::Cosmetic {

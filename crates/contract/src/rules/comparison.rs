@@ -4,6 +4,7 @@ use super::finding::{Context, Judgement, bare, shown};
 use crate::change::{Change, Witness};
 use crate::engine::Direction;
 use crate::verdict::{Authority, Meaning};
+use serde_json::Value;
 
 rules! {
     Comparison;
@@ -40,6 +41,24 @@ pub fn unreadable(problem: &str, context: &Context<'_>) -> Change {
         (None, None),
         Judgement::UNDECIDED.authority(Authority::Unknown),
         format!("the schema cannot be read, so nothing is promised: {problem}"),
+    )
+}
+
+/// Nothing, or something that is no schema, stood where a schema should have said what is sent.
+pub fn no_schema(before: Option<&Value>, after: &Value, context: &Context<'_>) -> Change {
+    let found = match before {
+        None => "was not there".to_string(),
+        Some(other) => format!("was {}, which is no schema", shown(other)),
+    };
+    bare(
+        &SF904,
+        context.subject,
+        context.prefix.to_string(),
+        (before.cloned(), Some(after.clone())),
+        Judgement::UNDECIDED.authority(Authority::Unknown),
+        format!(
+            "the old schema {found}: what fitted then is not told, so nothing is promised of what fits now"
+        ),
     )
 }
 
