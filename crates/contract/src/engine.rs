@@ -10,6 +10,7 @@ use crate::edit::{Edit, What};
 use crate::relation::{Local, reported};
 use crate::rules::comparison;
 use crate::rules::finding::{Context, canonical};
+use crate::split;
 use crate::verdict::Compat;
 use crate::view::{Node, Source, View};
 use schema::{Answer, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
@@ -140,6 +141,10 @@ fn bare(schema: &Value) -> String {
     }))
 }
 
+fn question() -> Question {
+    Question { open_objects: OpenObjects::DeclaredWriters, ..Question::default() }
+}
+
 /// A pair of documents ready to be asked about.
 pub struct Pair {
     old: Arc<Value>,
@@ -172,18 +177,31 @@ impl Pair {
         let read = |document: &Arc<Value>, pointer: &str| {
             Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default())
         };
-        let question =
-            Question { open_objects: OpenObjects::DeclaredWriters, ..Question::default() };
-        Ok(relate(&read(&self.old, old)?, &read(&self.new, new)?, &question))
+        Ok(relate(&read(&self.old, old)?, &read(&self.new, new)?, &question()))
     }
 
-    /// The engine's answer about the two places of an edit.
-    pub fn local(&self, edit: &Edit) -> Local {
+    /// The engine's answer about the two places of an edit. Where one object became tagged
+    /// alternatives, also about the calls that the old texts speak of.
+    pub fn local(&self, edit: &Edit, old_text: &str) -> Local {
         let (Some(old), Some(new)) = (&edit.at.0, &edit.at.1) else { return Local::not_asked() };
-        match self.relate(old, new) {
+        let mut local = match self.relate(old, new) {
             Ok(relation) => Local::of(&relation),
-            Err(problems) => Local::unreadable(&first(&problems)),
+            Err(problems) => return Local::unreadable(&first(&problems)),
+        };
+        let split = matches!(edit.what, What::VariantsChanged { .. })
+            && self.direction == Direction::Input
+            && !local.loses_nothing();
+        let places = (Source::single(&self.old).at(old), Source::single(&self.new).at(new));
+        if let (true, (Some(before), Some(after))) = (split, places)
+            && let Some(usual) = split::usual(&before, &after, old_text)
+        {
+            let read = Schema::read(&usual, &ReadOptions::default());
+            let new = Schema::read_at(Arc::clone(&self.new), new, &ReadOptions::default());
+            if let (Ok(usual), Ok(new)) = (read, new) {
+                local.usual = Some(Local::of(&relate(&usual, &new, &question())).lost);
+            }
         }
+        local
     }
 
     /// Gives the findings their witnesses, and reports what the whole relation shows and no

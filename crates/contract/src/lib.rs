@@ -23,6 +23,7 @@ pub mod rename;
 pub mod revised;
 pub mod rules;
 pub mod schemas;
+pub mod split;
 pub mod text;
 pub mod tools;
 pub mod verdict;

@@ -29,3 +29,9 @@ pub const YAML_ALIASED_VALUES: usize = 1_000_000;
 ///
 /// Enough to repair a file in one pass, few enough to be read.
 pub const PROBLEMS: usize = 50;
+
+/// How many tagged alternatives one object may be split into and still be judged by usual calls.
+///
+/// The work grows with the product of tags, members and their texts; the widest real tool that
+/// does many deeds lists about 60.
+pub const SPLIT_TAGS: usize = 128;

@@ -10,6 +10,9 @@ pub struct Local {
     pub lost: Lookup,
     /// New without old.
     pub gained: Lookup,
+    /// Usual old calls without new, where they are fewer than the old set: see
+    /// [`split`](crate::split).
+    pub usual: Option<Lookup>,
 }
 
 /// One direction of the answer.
@@ -35,7 +38,7 @@ impl Lookup {
 impl Local {
     /// For edits that are not about sets of values.
     pub fn not_asked() -> Local {
-        Local { lost: Lookup::NotAsked, gained: Lookup::NotAsked }
+        Local { lost: Lookup::NotAsked, gained: Lookup::NotAsked, usual: None }
     }
 
     /// The engine's answer.
@@ -43,12 +46,17 @@ impl Local {
         Local {
             lost: lookup(&relation.lost, Side::Old),
             gained: lookup(&relation.gained, Side::New),
+            usual: None,
         }
     }
 
     /// The schema cannot be read, so nothing is known.
     pub fn unreadable(why: &str) -> Local {
-        Local { lost: Lookup::Unknown(why.to_string()), gained: Lookup::Unknown(why.to_string()) }
+        Local {
+            lost: Lookup::Unknown(why.to_string()),
+            gained: Lookup::Unknown(why.to_string()),
+            usual: None,
+        }
     }
 
     /// Proved: every old value still fits.

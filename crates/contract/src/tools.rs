@@ -176,7 +176,11 @@ fn schemas(
     let engine = Pair::of_call(before, after, direction);
     let mut changes = Vec::new();
     for edit in &edits {
-        let local = if concerns_sets(edit) { engine.local(edit) } else { Local::not_asked() };
+        let local = if concerns_sets(edit) {
+            engine.local(edit, context.old_text)
+        } else {
+            Local::not_asked()
+        };
         changes.extend(match direction {
             Direction::Input => input::judge(edit, &local, &context),
             Direction::Output => output::judge(edit, &local, &context),

@@ -527,11 +527,40 @@ impl Walker {
                     left.retain(|&x| x != twin);
                     self.inner_pair(&was.variants[twin], new, step);
                 }
+            } else if was.variants.is_empty() && was.describes_object {
+                self.split(was, is, step);
             }
         }
         if !(left.is_empty() && right.is_empty()) {
             let what = What::VariantsChanged { dropped: left.len(), added: right.len() };
             self.push(what, (Some(old), Some(new)), (None, None), step);
+        }
+    }
+
+    /// One object that became several alternatives. Which mixes of members are still taken is for
+    /// the engine; that a member is gone from all of them, or means something else where it is left
+    /// out, no set of values shows.
+    fn split(&mut self, was: &View, is: &View, step: &Step) {
+        let views: Vec<View<'_>> = is.variants.iter().map(View::of).collect();
+        let ignored = views.iter().any(View::is_open);
+        for (name, node) in &was.members {
+            let required = was.required.contains(name);
+            let inner =
+                Step { was: step.was && required, is: false, sent: required, ..step.down(name) };
+            let twins: Vec<&Node<'_>> = views.iter().filter_map(|view| view.member(name)).collect();
+            if twins.is_empty() && is.member(name).is_none() {
+                let values = (Some(node.value.clone()), None);
+                let what = What::FieldRemoved { required, ignored };
+                self.push(what, (Some(node), None), values, &inner);
+            }
+            let known = self.edits.len();
+            for twin in twins {
+                // The first alternative that differs speaks for all.
+                if self.edits.len() == known {
+                    let (before, after) = (View::of(node), View::of(twin));
+                    self.default((Some(node), Some(twin)), &before, &after, &inner);
+                }
+            }
         }
     }
 

@@ -101,8 +101,11 @@ pub(crate) fn judge(
             }
             continue;
         }
-        let local =
-            if engine::concerns_sets(&edit) { engine.local(&edit) } else { Local::not_asked() };
+        let local = if engine::concerns_sets(&edit) {
+            engine.local(&edit, &old_text)
+        } else {
+            Local::not_asked()
+        };
         let mut changes = match pair.flow {
             Flow::Request => input::judge(&edit, &local, &context),
             Flow::Response => output::judge(&edit, &local, &context),

@@ -7,7 +7,7 @@ use super::input::{SF130, SF131, SF132, SF133, SF134, SF135, SF140, SF141, SF143
 use crate::change::Change;
 use crate::edit::{Conversion, Edit, What};
 use crate::lexicon::words;
-use crate::relation::Local;
+use crate::relation::{Local, Lookup};
 use crate::verdict::{Authority, Class, Compat, Meaning};
 use serde_json::Value;
 
@@ -305,6 +305,29 @@ pub(super) fn set_change(
     if local.loses_nothing() {
         let sentence = format!("`{name}`: {what} changed, every old value still fits");
         return finding(rule, edit, context, Judgement::ADDITIVE, sentence);
+    }
+    // A usual call that is lost tells more than a mix that nobody sends.
+    match &local.usual {
+        Some(Lookup::Nothing) => {
+            let sentence = format!(
+                "`{name}`: one form became several, told apart by a constant; each takes what the old text ties to it, and only other mixes are refused"
+            );
+            let narrower =
+                Judgement::ADDITIVE.class(Class::Migration).authority(Authority::Narrower);
+            let mut change = finding(rule, edit, context, narrower, sentence);
+            change.witness = local.lost_witness();
+            return change;
+        }
+        Some(Lookup::Some(witness)) => {
+            let sentence = format!(
+                "`{name}`: {what} changed; {} fitted before and is refused",
+                shown(&witness.value)
+            );
+            let mut change = finding(rule, edit, context, Judgement::BREAKING, sentence);
+            change.witness = Some((**witness).clone());
+            return change;
+        }
+        _ => {}
     }
     if let Some(witness) = local.lost_witness() {
         let sentence = format!(

@@ -10,4 +10,5 @@ mod openapi_tags;
 mod pairs;
 mod policies;
 mod rules;
+mod splits;
 mod text;
