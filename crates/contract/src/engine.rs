@@ -47,7 +47,7 @@ const MAPS: &[&str] =
     &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// Applies `edit` to every schema of a document, keeping every place where it is.
-fn every_schema(value: &Value, edit: &dyn Fn(&mut Map<String, Value>)) -> Value {
+pub(crate) fn every_schema(value: &Value, edit: &dyn Fn(&mut Map<String, Value>)) -> Value {
     match value {
         Value::Object(members) => {
             let mut copy = Map::new();
@@ -90,7 +90,7 @@ pub fn lenient(schema: &Value) -> Value {
 
 /// The schema of a whole call: arguments are always an object, and where it declares none, callers
 /// send none. (Deeper down, an object without declared members is a free map.)
-fn sent(schema: &Value) -> Value {
+pub(crate) fn sent(schema: &Value) -> Value {
     let mut sent = schema.clone();
     let declares_nothing = View::of(&Node {
         source: Source::single(schema),

@@ -2,6 +2,7 @@
 //!
 //! The crate is pure: no files, no clock, no network, no randomness. Same input, same answer.
 
+pub mod adapter;
 pub mod admission;
 pub mod change;
 pub mod decision;

@@ -4,7 +4,7 @@
 //! itself, and says whether the rest stands in the way. The date of today is an argument.
 
 mod config;
-mod read;
+pub(crate) mod read;
 mod unmatched;
 
 pub use config::{ReviewNote, Settings};

@@ -8,19 +8,19 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Reads one file and gathers its problems.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     name: &'a str,
     text: &'a str,
     problems: Vec<(usize, Problem)>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(name: &'a str, text: &'a str) -> Reader<'a> {
+    pub(crate) fn new(name: &'a str, text: &'a str) -> Reader<'a> {
         Reader { name, text, problems: Vec::new() }
     }
 
     /// Parses the text; what cannot be parsed is reported and the rest is read.
-    pub(super) fn parse(&mut self) -> Spanned<DeTable<'a>> {
+    pub(crate) fn parse(&mut self) -> Spanned<DeTable<'a>> {
         let (table, errors) = DeTable::parse_recoverable(self.text);
         for error in errors {
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
     }
 
     /// All problems, in the order of the file.
-    pub(super) fn finish(mut self) -> Result<(), Vec<Problem>> {
+    pub(crate) fn finish(mut self) -> Result<(), Vec<Problem>> {
         if self.problems.is_empty() {
             return Ok(());
         }
@@ -43,17 +43,17 @@ impl<'a> Reader<'a> {
         Err(self.problems.into_iter().map(|(_, problem)| problem).collect())
     }
 
-    pub(super) fn problem(&mut self, span: Range<usize>, sentence: String, help: &str) {
+    pub(crate) fn problem(&mut self, span: Range<usize>, sentence: String, help: &str) {
         let place = self.place(&span);
         self.problems.push((span.start, Problem { place, sentence, help: help.to_owned() }));
     }
 
-    pub(super) fn place(&self, span: &Range<usize>) -> String {
+    pub(crate) fn place(&self, span: &Range<usize>) -> String {
         crate::text::place(self.name, self.text, span.start)
     }
 
     /// Reports the members of a table that are not known.
-    pub(super) fn only(&mut self, table: &DeTable<'_>, what: &str, known: &[&str]) {
+    pub(crate) fn only(&mut self, table: &DeTable<'_>, what: &str, known: &[&str]) {
         for key in table.keys() {
             if !known.contains(&key.get_ref().as_ref()) {
                 let near = nearest(key.get_ref(), known)
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A member that is a table.
-    pub(super) fn table<'t, 'd>(
+    pub(crate) fn table<'t, 'd>(
         &mut self,
         parent: &'t DeTable<'d>,
         key: &str,
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A member that is an array of tables.
-    pub(super) fn tables<'t, 'd>(
+    pub(crate) fn tables<'t, 'd>(
         &mut self,
         parent: &'t DeTable<'d>,
         key: &str,
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A member that is text, and not blank.
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         table: &DeTable<'_>,
         key: &str,
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A member that must be there and be text.
-    pub(super) fn needed(
+    pub(crate) fn needed(
         &mut self,
         table: &DeTable<'_>,
         key: &str,
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A member that is one of a few words.
-    pub(super) fn word<T: Copy>(
+    pub(crate) fn word<T: Copy>(
         &mut self,
         table: &DeTable<'_>,
         key: &str,
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A member that is a list of texts.
-    pub(super) fn words(&mut self, table: &DeTable<'_>, key: &str) -> Vec<String> {
+    pub(crate) fn words(&mut self, table: &DeTable<'_>, key: &str) -> Vec<String> {
         let Some(value) = table.get(key) else {
             return Vec::new();
         };
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         words
     }
 
-    pub(super) fn wrong(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
+    pub(crate) fn wrong(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         self.problem(
             value.span(),
             format!("{key} is {} here.", value.get_ref().type_str()),
