@@ -1,0 +1,84 @@
+//! Every bound of the store, with its reason.
+
+use std::time::Duration;
+
+/// Writes that wait for the writer. Each holds one call's arguments; past this the callers wait themselves.
+pub const QUEUE: usize = 4_096;
+
+/// Writes in one transaction: enough to share a flush among all that wait, few enough that the first is not kept long.
+pub const BATCH: usize = 512;
+
+/// Reads that wait for a reader.
+pub const READ_QUEUE: usize = 1_024;
+
+/// Readers: a page of the console and a call are answered side by side; more only contend for two cores.
+pub const READERS: usize = 2;
+
+/// How long a write that nobody waits for may stay unflushed: what a power cut may cost of reads and late news.
+pub const LAZY_FLUSH: Duration = Duration::from_millis(200);
+
+/// How long another process may hold the database: a command at a terminal takes a few milliseconds.
+pub const BUSY: Duration = Duration::from_secs(5);
+
+/// Leaves between two checkpoints: what an edit without the key can reach unsigned, and how many leaves are hashed again
+/// when the store is opened. A signature costs about 30 microseconds.
+pub const CHECKPOINT_EVERY: u64 = 256;
+
+/// Pages of the write-ahead log that are copied back at once (4 KiB each).
+pub const WAL_PAGES: u64 = 1_000;
+
+/// Bytes of the write-ahead log past which the writer itself waits until it is copied back: readers that never pause
+/// would let it grow without end.
+pub const WAL_BYTES: u64 = 64 << 20;
+
+/// Raw or normalised arguments of one call, as large as one message of the wire.
+pub const ARGUMENTS_BYTES: usize = 8 << 20;
+
+/// A stored answer. A larger one is not stored, and the record says so.
+pub const ANSWER_BYTES: usize = 8 << 20;
+
+/// What an approver is shown.
+pub const CARD_BYTES: usize = 256 << 10;
+
+/// A tool's definition, as large as one message of the wire.
+pub const DEFINITION_BYTES: usize = 8 << 20;
+
+/// All pages of one list together, as they were served.
+pub const PAGES_BYTES: usize = 64 << 20;
+
+/// Tools of one list, as many as the wire layer reads.
+pub const LIST_TOOLS: usize = 10_000;
+
+/// The public part of one record. Names, digests and rule codes fit in a hundredth of it.
+pub const ENVELOPE_BYTES: usize = 64 << 10;
+
+/// A name, a principal, a target, an address: what fits on a screen.
+pub const TEXT_BYTES: usize = 4 << 10;
+
+/// What a client says about itself.
+pub const CLIENT_INFO_BYTES: usize = 16 << 10;
+
+/// Rule codes, or results relied on, of one decision.
+pub const LISTED: usize = 256;
+
+/// Approvals that wait at once: more than this is a flood, and nobody reads it.
+pub const PENDING_APPROVALS: u64 = 1_000;
+
+/// Approvers that are enrolled at once.
+pub const APPROVERS: u64 = 100;
+
+/// Rows of one answer to a question.
+pub const ROWS: u32 = 10_000;
+
+/// How far back the callers' time may run before the journal notes that the clock was set back: calls that were made
+/// at once arrive in any order.
+pub const CLOCK_SLACK: u64 = 5_000;
+
+/// One line of an exported folder: an envelope, with room for what a damaged file may hold.
+pub const LINE_BYTES: usize = 2 * ENVELOPE_BYTES;
+
+/// A checkpoint with its signatures.
+pub const NOTE_BYTES: usize = 16 << 10;
+
+/// Faults that are listed; the rest are counted.
+pub const FAULTS: usize = 200;

@@ -1,0 +1,436 @@
+//! Requests, decisions, attempts, outcomes.
+
+use rusqlite::{Connection, params};
+
+use super::journal::opened;
+use super::work::{Work, at_most, id, listed, rows, rows_of, word};
+use crate::journal::{Entry, Kind, Part, object};
+use crate::keys::Seal;
+use crate::{
+    Activity, ActivityQuery, Attempt, AttemptId, Decision, Millis, NewAttempt, NewOutcome, Outcome,
+    OutcomeState, RequestId, Resolution, SessionId, StoreError, StoredAnswer, Verdict, limits,
+};
+
+/// Who says it where no person does.
+const GATEWAY: &str = "gateway";
+const RESTART: &str = "restart";
+
+pub(super) fn decide(work: &mut Work<'_>, new: Decision) -> Result<(), StoreError> {
+    check(&new)?;
+    let (request, session) = (new.request.to_string(), new.session.to_string());
+    super::sessions::must_know(work, new.session)?;
+    let known = work.row("SELECT 1 FROM request WHERE id = ?1", [&request], |_| Ok(()))?;
+    if known.is_some() {
+        return Err(StoreError::conflict(format!("The request {request} was decided before.")));
+    }
+    let code = match &new.verdict {
+        Verdict::Refused { code } => Some(code.as_str()),
+        Verdict::Admitted | Verdict::Held => None,
+    };
+    let planned = object([
+        ("digest", new.planned.digest.as_deref().into()),
+        ("ordinal", new.planned.ordinal.into()),
+        ("grade", new.planned.grade.as_str().into()),
+    ]);
+    let approval = new.approval.map(|id| id.to_string());
+    let mut entry = Entry::new(Kind::Decision, new.at)
+        .request(new.request)
+        .session(new.session)
+        .with("principal", new.principal.as_str())
+        .with("server", new.server.as_str())
+        .with_some("server_version", new.server_version.as_deref())
+        .with("tool", new.tool.as_str())
+        .with("planned", planned)
+        .with_some("current", new.current.as_deref())
+        .with_some("granted", new.granted.as_deref())
+        .with_some("adapter", new.adapter.as_deref())
+        .with("rules", listed(&new.rules))
+        .with("effect", new.effect)
+        .with("verdict", new.verdict.as_str())
+        .with_some("code", code)
+        .with_some("approval", approval.as_deref())
+        .with("relied_on", listed(&new.relied_on))
+        .seal(Part::RawArguments, new.raw_arguments)
+        .seal(Part::ArgumentDigest, new.argument_digest.as_str());
+    if let Some(arguments) = new.normalised_arguments {
+        entry = entry.seal(Part::NormalisedArguments, arguments);
+    }
+    let leaf = work.append(entry)?;
+    work.run(
+        "INSERT INTO request (id, session, principal, server, tool, effect, verdict, code, current, argument_digest,
+                              approval, at, leaf)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        params![
+            request,
+            session,
+            new.principal,
+            new.server,
+            new.tool,
+            new.effect,
+            new.verdict.as_str(),
+            code,
+            new.current,
+            new.argument_digest,
+            approval,
+            new.at,
+            leaf
+        ],
+    )?;
+    work.run(
+        "UPDATE session SET requests = requests + 1, refused = refused + ?2 WHERE id = ?1",
+        params![session, code.is_some()],
+    )?;
+    Ok(())
+}
+
+fn check(new: &Decision) -> Result<(), StoreError> {
+    for (what, text) in [
+        ("The key of the server", Some(&new.server)),
+        ("The version of the server", new.server_version.as_ref()),
+        ("The name of the tool", Some(&new.tool)),
+        ("The principal", Some(&new.principal)),
+        ("The digest of the arguments", Some(&new.argument_digest)),
+        ("The name of the adapter", new.adapter.as_ref()),
+    ] {
+        at_most(what, text.map_or("", String::as_str), limits::TEXT_BYTES)?;
+    }
+    at_most("The arguments", &new.raw_arguments, limits::ARGUMENTS_BYTES)?;
+    let normalised = new.normalised_arguments.as_deref().unwrap_or_default();
+    at_most("The converted arguments", normalised, limits::ARGUMENTS_BYTES)?;
+    for (what, count) in
+        [("rules of the decision", new.rules.len()), ("results relied on", new.relied_on.len())]
+    {
+        if count > limits::LISTED {
+            return Err(StoreError::TooMany {
+                what: what.into(),
+                most: limits::LISTED as u64,
+                remedy: "Name fewer.".into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn intend(work: &mut Work<'_>, new: NewAttempt) -> Result<AttemptId, StoreError> {
+    at_most("The target", &new.target, limits::TEXT_BYTES)?;
+    let key = new.idempotency_key;
+    at_most("The idempotency key", key.as_deref().unwrap_or_default(), limits::TEXT_BYTES)?;
+    let request = new.request.to_string();
+    let (effect, verdict) = work
+        .row("SELECT effect, verdict FROM request WHERE id = ?1", [&request], |row| {
+            Ok((row.get::<_, bool>(0)?, row.get::<_, String>(1)?))
+        })?
+        .ok_or_else(|| StoreError::unknown("request", new.request))?;
+    may_leave(work, &request, &verdict)?;
+    let earlier: Option<(u32, Option<String>)> = work.row(
+        "SELECT n, state FROM attempt WHERE request = ?1 ORDER BY n DESC LIMIT 1",
+        [&request],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let n = match &earlier {
+        None => 1,
+        Some((n, state)) => {
+            let state = state.as_deref().and_then(OutcomeState::from_word);
+            may_repeat(&request, state, effect, &new.again)?;
+            n + 1
+        }
+    };
+    work.durable = effect;
+    let id = work.ids.attempt(new.at)?;
+    let entry = Entry::new(Kind::Intent, new.at)
+        .request(new.request)
+        .with("attempt", id.to_string())
+        .with("n", n)
+        .with("target", new.target.as_str())
+        .with_some("idempotency_key", key.as_deref())
+        .with_some("again", new.again.map(crate::Again::as_str));
+    work.append(entry)?;
+    work.run(
+        "INSERT INTO attempt (id, request, n, target, key, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![id.to_string(), request, n, new.target, key, new.at],
+    )?;
+    Ok(id)
+}
+
+/// Whether the decision lets an attempt leave: admitted, or held and its approval redeemed.
+fn may_leave(work: &Work<'_>, request: &str, verdict: &str) -> Result<(), StoreError> {
+    match verdict {
+        "admitted" => Ok(()),
+        "held" => {
+            let sql = "SELECT 1 FROM approval WHERE request = ?1 AND state = 'redeemed'";
+            let redeemed = work.row(sql, [request], |_| Ok(()))?;
+            redeemed.ok_or_else(|| {
+                StoreError::conflict(format!(
+                    "The request {request} is held: its approval must be redeemed before anything leaves."
+                ))
+            })
+        }
+        _ => Err(StoreError::conflict(format!(
+            "The request {request} was refused: nothing may leave for it."
+        ))),
+    }
+}
+
+/// Whether another attempt may leave after one with this outcome.
+fn may_repeat(
+    request: &str,
+    earlier: Option<OutcomeState>,
+    effect: bool,
+    again: &Option<crate::Again>,
+) -> Result<(), StoreError> {
+    let why = match earlier {
+        None => "has an attempt under way",
+        Some(OutcomeState::Done) => "was carried out",
+        Some(OutcomeState::InDoubt) if effect && again.is_none() => {
+            "has an attempt in doubt, and nothing says that it may be repeated"
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(StoreError::conflict(format!("The request {request} {why}: no other attempt leaves.")))
+}
+
+pub(super) fn outcome(work: &mut Work<'_>, new: NewOutcome) -> Result<(), StoreError> {
+    let known = state_of(work, new.attempt)?;
+    match (known.state, new.late) {
+        (None, true) => {
+            return Err(StoreError::conflict(format!(
+                "The attempt {} has no outcome yet, so this one is not late.",
+                new.attempt
+            )));
+        }
+        (Some(state), false) => {
+            return Err(StoreError::conflict(format!(
+                "The attempt {} has the outcome {state} already; a later one must say that it is late.",
+                new.attempt
+            )));
+        }
+        (None, false) | (Some(_), true) => {}
+    }
+    append(work, &known, new.attempt, new.state, new.answer, GATEWAY, new.late, new.at)
+}
+
+pub(super) fn resolve(
+    work: &mut Work<'_>,
+    attempt: AttemptId,
+    found: Resolution,
+    by: &str,
+    at: Millis,
+) -> Result<(), StoreError> {
+    at_most("The name of who resolves", by, limits::TEXT_BYTES)?;
+    let known = state_of(work, attempt)?;
+    if known.state != Some(OutcomeState::InDoubt) {
+        let is = known.state.map_or("under way", OutcomeState::as_str);
+        return Err(StoreError::conflict(format!(
+            "The attempt {attempt} is {is}, not in doubt: there is nothing to resolve."
+        )));
+    }
+    work.durable = true;
+    let state = match found {
+        Resolution::Done => OutcomeState::Done,
+        Resolution::Failed => OutcomeState::Failed,
+    };
+    append(work, &known, attempt, state, None, &format!("person {by}"), true, at)
+}
+
+/// What an attempt belongs to, and where it stands.
+struct Known {
+    request: RequestId,
+    state: Option<OutcomeState>,
+    outcomes: u32,
+}
+
+fn state_of(work: &Work<'_>, attempt: AttemptId) -> Result<Known, StoreError> {
+    let found = work.row(
+        "SELECT request, state, (SELECT count(*) FROM outcome WHERE attempt = id) FROM attempt WHERE id = ?1",
+        [attempt.to_string()],
+        |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?, row.get(2)?)),
+    )?;
+    let (request, state, outcomes) =
+        found.ok_or_else(|| StoreError::unknown("attempt", attempt))?;
+    Ok(Known {
+        request: request.parse()?,
+        state: state.as_deref().and_then(OutcomeState::from_word),
+        outcomes,
+    })
+}
+
+#[allow(clippy::too_many_arguments, reason = "one row, written from three places")]
+fn append(
+    work: &mut Work<'_>,
+    known: &Known,
+    attempt: AttemptId,
+    state: OutcomeState,
+    answer: Option<String>,
+    by: &str,
+    late: bool,
+    at: Millis,
+) -> Result<(), StoreError> {
+    let mut entry = Entry::new(Kind::Outcome, at)
+        .request(known.request)
+        .with("attempt", attempt.to_string())
+        .with("state", state.as_str())
+        .with("by", by)
+        .with("late", late);
+    match answer {
+        // What came of a call is recorded whatever the size of its answer.
+        Some(answer) if answer.len() > limits::ANSWER_BYTES => {
+            entry = entry.with("answer_too_large", answer.len());
+        }
+        Some(answer) => entry = entry.seal(Part::Answer, answer),
+        None => {}
+    }
+    let leaf = work.append(entry)?;
+    work.run(
+        "INSERT INTO outcome (attempt, n, state, by, late, at, leaf) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            attempt.to_string(),
+            known.outcomes + 1,
+            state.as_str(),
+            by,
+            late,
+            at,
+            leaf
+        ],
+    )?;
+    work.run(
+        "UPDATE attempt SET state = ?2 WHERE id = ?1",
+        params![attempt.to_string(), state.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Marks what an earlier gateway left under way: whether it had an effect is not known.
+pub(super) fn settle_open(work: &mut Work<'_>, at: Millis) -> Result<(), StoreError> {
+    let open =
+        rows(work.conn, "SELECT id FROM attempt WHERE state IS NULL ORDER BY id", &[], |row| {
+            id::<AttemptId>(row, "id")
+        })?;
+    for attempt in open {
+        let known = state_of(work, attempt)?;
+        append(work, &known, attempt, OutcomeState::InDoubt, None, RESTART, false, at)?;
+    }
+    Ok(())
+}
+
+pub(super) fn delivered(
+    work: &mut Work<'_>,
+    request: RequestId,
+    at: Millis,
+) -> Result<(), StoreError> {
+    let known = work
+        .row("SELECT delivered FROM request WHERE id = ?1", [request.to_string()], |row| {
+            row.get::<_, bool>(0)
+        })?
+        .ok_or_else(|| StoreError::unknown("request", request))?;
+    if !known {
+        work.append(Entry::new(Kind::Delivered, at).request(request))?;
+        work.run("UPDATE request SET delivered = 1 WHERE id = ?1", [request.to_string()])?;
+    }
+    Ok(())
+}
+
+pub(super) fn undelivered(
+    conn: &Connection,
+    seal: &Seal,
+    journal: &str,
+    session: SessionId,
+    since: Millis,
+) -> Result<Vec<StoredAnswer>, StoreError> {
+    rows(
+        conn,
+        "SELECT r.id AS request, o.attempt, r.tool, r.current, r.argument_digest, r.approval, o.at, o.leaf, p.sealed
+         FROM request r JOIN attempt a ON a.request = r.id JOIN outcome o ON o.attempt = a.id
+              JOIN payload p ON p.seq = o.leaf AND p.part = 'answer'
+         WHERE r.session = ?1 AND r.effect AND NOT r.delivered AND o.at >= ?2 AND r.argument_digest IS NOT NULL
+         ORDER BY o.leaf LIMIT ?3",
+        &[&session.to_string(), &since, &limits::ROWS],
+        |row| {
+            let approval: Option<String> = row.get("approval")?;
+            Ok(StoredAnswer {
+                request: id(row, "request")?,
+                attempt: id(row, "attempt")?,
+                tool: row.get("tool")?,
+                current: row.get("current")?,
+                argument_digest: row.get("argument_digest")?,
+                approval: approval.map(|text| text.parse()).transpose()?,
+                answer: opened(seal, journal, row.get("leaf")?, Part::Answer, row.get("sealed")?)?.text,
+                at: row.get("at")?,
+            })
+        },
+    )
+}
+
+pub(super) fn activity(
+    conn: &Connection,
+    query: &ActivityQuery,
+) -> Result<Vec<Activity>, StoreError> {
+    let mut found = rows(
+        conn,
+        "SELECT * FROM request
+         WHERE (?1 IS NULL OR id = ?1) AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR server = ?3)
+           AND (NOT ?4 OR id IN (SELECT request FROM attempt WHERE state = 'in-doubt'))
+         ORDER BY id DESC LIMIT ?5",
+        &[
+            &query.request.map(|id| id.to_string()),
+            &query.session.map(|id| id.to_string()),
+            &query.server,
+            &query.in_doubt,
+            &rows_of(query.limit),
+        ],
+        |row| {
+            let verdict: String = row.get("verdict")?;
+            let code: Option<String> = row.get("code")?;
+            Ok(Activity {
+                request: id(row, "id")?,
+                session: id(row, "session")?,
+                principal: row.get("principal")?,
+                server: row.get("server")?,
+                tool: row.get("tool")?,
+                effect: row.get("effect")?,
+                verdict: match (verdict.as_str(), code) {
+                    ("admitted", _) => Verdict::Admitted,
+                    ("held", _) => Verdict::Held,
+                    ("refused", Some(code)) => Verdict::Refused { code },
+                    _ => {
+                        return Err(StoreError::damaged(format!(
+                            "`{verdict}` is no verdict that is known"
+                        )));
+                    }
+                },
+                at: row.get("at")?,
+                leaf: row.get("leaf")?,
+                attempts: Vec::new(),
+            })
+        },
+    )?;
+    for activity in &mut found {
+        activity.attempts = attempts(conn, activity.request)?;
+    }
+    Ok(found)
+}
+
+fn attempts(conn: &Connection, request: RequestId) -> Result<Vec<Attempt>, StoreError> {
+    let sql = "SELECT * FROM attempt WHERE request = ?1 ORDER BY n";
+    let mut found = rows(conn, sql, &[&request.to_string()], |row| {
+        Ok(Attempt {
+            id: id(row, "id")?,
+            n: row.get("n")?,
+            target: row.get("target")?,
+            idempotency_key: row.get("key")?,
+            at: row.get("at")?,
+            outcomes: Vec::new(),
+        })
+    })?;
+    for attempt in &mut found {
+        let sql = "SELECT * FROM outcome WHERE attempt = ?1 ORDER BY n";
+        attempt.outcomes = rows(conn, sql, &[&attempt.id.to_string()], |row| {
+            Ok(Outcome {
+                state: word(row, "state", OutcomeState::from_word)?,
+                by: row.get("by")?,
+                late: row.get("late")?,
+                at: row.get("at")?,
+            })
+        })?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,278 @@
+//! Opening: who may, what is there, and what an earlier gateway left open.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock, mpsc};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use tokio::sync::Semaphore;
+
+use super::work::{Keys, Log, Work, read_log};
+use super::writer::{Shared, Writer};
+use super::{Access, Options, Sqlite, Step, Writes, ledger, reader, schema, sessions, writer};
+use crate::journal::{Entry, Kind, VerifyingKey};
+use crate::keys::{Seal, Signer, beside};
+use crate::{Ids, Millis, StoreError, limits};
+
+/// How a file of SQLite begins.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Where the header holds the version of the tables, and whose they are.
+const VERSION_AT: usize = 60;
+const APPLICATION_AT: usize = 68;
+
+pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> {
+    let place = path.display().to_string();
+    let there = look(path, &place)?;
+    if options.access == Access::Read {
+        return if there {
+            read_only(path, place, options)
+        } else {
+            Err(StoreError::Missing { place })
+        };
+    }
+    // A command has nothing to do in a store that never had a gateway.
+    if options.access == Access::Command && !there {
+        return Err(StoreError::Missing { place });
+    }
+    let step = |step| match &options.probe {
+        Some(probe) => probe(step).map_err(|error| StoreError::io(&error)),
+        None => Ok(()),
+    };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| StoreError::io(&error))?;
+    }
+    step(Step::File)?;
+    let lock = lock(path, &place, options.access)?;
+    let owner = lock.is_some();
+    step(Step::File)?;
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let version = tables(&conn, &place)?;
+    // Keys are made for a new store alone: a lost key must not be replaced in silence.
+    step(Step::File)?;
+    let signer = Signer::open(path, version == 0)?;
+    step(Step::File)?;
+    let seal = Arc::new(Seal::open(path, version == 0)?);
+    let keys = Keys { signer, seal: Arc::clone(&seal) };
+    let ids = Arc::new(options.ids);
+    let shared = Arc::new(Shared {
+        place: place.clone(),
+        keys,
+        ids: Arc::clone(&ids),
+        probe: options.probe,
+        broken: OnceLock::new(),
+        flushes: AtomicU64::new(0),
+    });
+    let (log, key) = begin(&conn, &shared, version, owner, options.at)?;
+    let connections = connect_readers(path)?;
+    let flusher = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let (queue, jobs) = mpsc::channel();
+    let one = Writer { conn, log, key: key.clone(), shared: Arc::clone(&shared) };
+    let mut threads: Vec<_> =
+        writer::start(one, flusher, path, jobs).map_err(|error| StoreError::io(&error))?.into();
+    let (questions, asked) = mpsc::channel();
+    threads.extend(reader::start(connections, asked).map_err(|error| StoreError::io(&error))?);
+    Ok(Sqlite {
+        place,
+        ids,
+        key,
+        writes: Some(Writes { queue, places: Arc::new(Semaphore::new(limits::QUEUE)), shared }),
+        questions: Some(questions),
+        question_places: Arc::new(Semaphore::new(limits::READ_QUEUE)),
+        threads,
+        seal: Some(seal),
+        _lock: lock,
+    })
+}
+
+fn read_only(path: &Path, place: String, options: Options) -> Result<Sqlite, StoreError> {
+    let connections = connect_readers(path)?;
+    let first = connections.first().ok_or(StoreError::Closed)?;
+    tables(first, &place)?;
+    let key = written_key(first)?;
+    let (questions, asked) = mpsc::channel();
+    let threads = reader::start(connections, asked).map_err(|error| StoreError::io(&error))?;
+    Ok(Sqlite {
+        place,
+        ids: Arc::new(options.ids),
+        key,
+        writes: None,
+        questions: Some(questions),
+        question_places: Arc::new(Semaphore::new(limits::READ_QUEUE)),
+        threads,
+        // Without the key everything but the payloads can be read.
+        seal: Seal::open(path, false).ok().map(Arc::new),
+        _lock: None,
+    })
+}
+
+/// Looks at the header before anything is opened, so that a file of another program or of a newer version is left as
+/// it is. Says whether there is a file with content.
+fn look(path: &Path, place: &str) -> Result<bool, StoreError> {
+    let mut header = [0_u8; 100];
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreError::io(&error)),
+    };
+    let mut have = 0;
+    while have < header.len() {
+        match file.read(&mut header[have..]).map_err(|error| StoreError::io(&error))? {
+            0 => break,
+            more => have += more,
+        }
+    }
+    if have == 0 {
+        return Ok(false);
+    }
+    if have < header.len() || !header.starts_with(MAGIC) {
+        return Err(StoreError::Foreign { place: place.to_owned() });
+    }
+    let number = |at: usize| {
+        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    check(number(APPLICATION_AT), number(VERSION_AT), place)?;
+    Ok(true)
+}
+
+/// Whose tables these are, and whether they can be read. Zero and zero is a database without tables.
+fn check(application: u32, version: u32, place: &str) -> Result<(), StoreError> {
+    if application == schema::APPLICATION && version > schema::VERSION {
+        let (place, known) = (place.to_owned(), schema::VERSION);
+        return Err(StoreError::Newer { place, found: version, known });
+    }
+    if application != schema::APPLICATION && (application != 0 || version != 0) {
+        return Err(StoreError::Foreign { place: place.to_owned() });
+    }
+    Ok(())
+}
+
+/// The same from the open database, whose last changes may not be in the file yet; gives the version.
+fn tables(conn: &Connection, place: &str) -> Result<u32, StoreError> {
+    let application: u32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version: u32 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    check(application, version, place)?;
+    let count: u64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if version == 0 && count > 0 {
+        return Err(StoreError::Foreign { place: place.to_owned() });
+    }
+    Ok(version)
+}
+
+/// Takes the gateway's place. A command takes it too where it is free, and goes on beside the gateway where it is not.
+fn lock(path: &Path, place: &str, access: Access) -> Result<Option<File>, StoreError> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(beside(path, "lock"))
+        .map_err(|error| StoreError::io(&error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) if access == Access::Command => Ok(None),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { place: place.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(StoreError::io(&error)),
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        // Made here, so that it is the owner's alone from its first byte.
+        let made =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+        made.map_err(|error| StoreError::io(&error))?;
+    }
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(limits::BUSY)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        let mode: String =
+            conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+        if mode != "wal" {
+            return Err(StoreError::Failed {
+                place: String::new(),
+                why: format!("SQLite cannot keep a write-ahead log there (it says `{mode}`)"),
+            });
+        }
+        // The flusher asks the disk itself, once for all that wait; it also copies the log back.
+        conn.pragma_update(None, "synchronous", "NORMAL")?;
+        conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+        conn.pragma_update(None, "journal_size_limit", limits::WAL_BYTES)?;
+        conn.pragma_update(None, "secure_delete", true)?;
+    } else {
+        conn.pragma_update(None, "query_only", true)?;
+    }
+    Ok(conn)
+}
+
+fn connect_readers(path: &Path) -> Result<Vec<Connection>, StoreError> {
+    (0..limits::READERS).map(|_| connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)).collect()
+}
+
+/// Makes or migrates the tables, reads the journal's end, and settles what an earlier gateway left open.
+fn begin(
+    conn: &Connection,
+    shared: &Shared,
+    version: u32,
+    owner: bool,
+    at: Millis,
+) -> Result<(Log, VerifyingKey), StoreError> {
+    if version != schema::VERSION && !owner {
+        return Err(StoreError::conflict(
+            "The gateway that runs made this store in an older format: stop it first.",
+        ));
+    }
+    shared.step(Step::Begin)?;
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    if version != schema::VERSION {
+        schema::migrate(conn, version)?;
+    }
+    let mut log = Log::default();
+    let key = if version == 0 {
+        let name = format!("steadfast/{}", shared.ids.session(at)?);
+        log.name.clone_from(&name);
+        let key = shared.keys.signer.public(&name);
+        conn.execute("INSERT INTO meta (name, value) VALUES ('key', ?1)", [key.to_string()])?;
+        let mut work = work(conn, &mut log, shared);
+        work.append(Entry::new(Kind::Opened, at).with("key", key.to_string()))?;
+        work.checkpoint()?;
+        key
+    } else {
+        let key = written_key(conn)?;
+        if shared.keys.signer.public(key.name()) != key {
+            return Err(StoreError::Key {
+                place: format!("{}.signing-key", shared.place),
+                why: "This is not the key that this journal was begun with. Put that one back from a backup; the journal was left as it is.".into(),
+            });
+        }
+        log = read_log(conn, &key)?;
+        key
+    };
+    if owner {
+        let mut work = work(conn, &mut log, shared);
+        ledger::settle_open(&mut work, at)?;
+        sessions::end_open(&mut work, at)?;
+    }
+    shared.step(Step::Commit)?;
+    conn.execute_batch("COMMIT")?;
+    shared.step(Step::Committed)?;
+    Ok((log, key))
+}
+
+fn work<'a>(conn: &'a Connection, log: &'a mut Log, shared: &'a Shared) -> Work<'a> {
+    let ids: &Ids = &shared.ids;
+    Work { conn, log, keys: &shared.keys, ids, durable: true, erased: false }
+}
+
+fn written_key(conn: &Connection) -> Result<VerifyingKey, StoreError> {
+    let text: Option<String> = conn
+        .query_row("SELECT value FROM meta WHERE name = 'key'", [], |row| row.get(0))
+        .optional()?;
+    let text = text.ok_or_else(|| StoreError::damaged("it holds no public key"))?;
+    VerifyingKey::read(&text).map_err(StoreError::damaged)
+}

@@ -1,0 +1,227 @@
+//! Revisions, lists, what was shown, and what is granted.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::sessions;
+use super::work::{Work, at_most, rows, rows_of, word};
+use crate::journal::{Entry, Kind};
+use crate::{
+    Grant, GrantHow, List, Millis, NewGrant, NewList, NewRevision, Revision, Seen, SessionId,
+    Shown, StoreError, limits,
+};
+
+pub(super) fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, StoreError> {
+    at_most("The key of the server", &new.server, limits::TEXT_BYTES)?;
+    at_most("The name of the tool", &new.tool, limits::TEXT_BYTES)?;
+    at_most("The digest", &new.digest, limits::TEXT_BYTES)?;
+    at_most("The definition of the tool", &new.definition, limits::DEFINITION_BYTES)?;
+    let known = work.row(
+        "SELECT ordinal FROM revision WHERE server = ?1 AND tool = ?2 AND digest = ?3",
+        params![new.server, new.tool, new.digest],
+        |row| row.get(0),
+    )?;
+    if let Some(ordinal) = known {
+        return Ok(Seen { ordinal, new: false });
+    }
+    let ordinal: u64 = work
+        .row(
+            "SELECT coalesce(max(ordinal), 0) + 1 FROM revision WHERE server = ?1 AND tool = ?2",
+            params![new.server, new.tool],
+            |row| row.get(0),
+        )?
+        .unwrap_or(1);
+    let entry = Entry::new(Kind::Revision, new.at)
+        .with("server", new.server.as_str())
+        .with("tool", new.tool.as_str())
+        .with("digest", new.digest.as_str())
+        .with("ordinal", ordinal);
+    work.append(entry)?;
+    work.run(
+        "INSERT INTO revision (server, tool, digest, ordinal, first_at, definition) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![new.server, new.tool, new.digest, ordinal, new.at, new.definition],
+    )?;
+    Ok(Seen { ordinal, new: true })
+}
+
+pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreError> {
+    at_most("The key of the server", &new.server, limits::TEXT_BYTES)?;
+    at_most("The digest", &new.digest, limits::TEXT_BYTES)?;
+    if let Some(pages) = &new.pages {
+        at_most("The list", pages, limits::PAGES_BYTES)?;
+    }
+    if new.tools.len() > limits::LIST_TOOLS {
+        return Err(StoreError::TooMany {
+            what: "tools in the list".into(),
+            most: limits::LIST_TOOLS as u64,
+            remedy: "Let the server list fewer.".into(),
+        });
+    }
+    let current: Option<bool> = work.row(
+        "SELECT current FROM list WHERE server = ?1 AND digest = ?2",
+        params![new.server, new.digest],
+        |row| row.get(0),
+    )?;
+    if current == Some(true) {
+        work.run(
+            "UPDATE list SET last_at = ?3, pages = coalesce(?4, pages) WHERE server = ?1 AND digest = ?2",
+            params![new.server, new.digest, new.at, new.pages],
+        )?;
+        return Ok(());
+    }
+    let entry = Entry::new(Kind::List, new.at)
+        .with("server", new.server.as_str())
+        .with("digest", new.digest.as_str())
+        .with("tools", new.tools.len());
+    work.append(entry)?;
+    let tools = serde_json::to_string(&new.tools).map_err(|error| {
+        StoreError::conflict(format!("The list cannot be written as JSON: {error}."))
+    })?;
+    work.run("UPDATE list SET current = 0 WHERE server = ?1 AND current", [&new.server])?;
+    work.run(
+        "INSERT INTO list (server, digest, tools, pages, first_at, last_at, turns, current)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, 1, 1)
+         ON CONFLICT (server, digest) DO UPDATE SET
+            last_at = excluded.last_at, pages = coalesce(excluded.pages, pages), turns = turns + 1, current = 1",
+        params![new.server, new.digest, tools, new.pages, new.at],
+    )?;
+    note_gone(work, new)
+}
+
+/// Notes which granted tools the list lacks. Their names may come back as something else.
+fn note_gone(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreError> {
+    let granted: Vec<String> = rows(
+        work.conn,
+        "SELECT tool FROM granted WHERE server = ?1 AND gone_at IS NULL",
+        &[&new.server],
+        |row| Ok(row.get(0)?),
+    )?;
+    let listed: std::collections::BTreeSet<&str> =
+        new.tools.iter().map(|(tool, _)| tool.as_str()).collect();
+    for tool in granted.iter().filter(|tool| !listed.contains(tool.as_str())) {
+        let entry = Entry::new(Kind::Gone, new.at)
+            .with("server", new.server.as_str())
+            .with("tool", tool.as_str());
+        work.append(entry)?;
+        work.run(
+            "UPDATE granted SET gone_at = ?3 WHERE server = ?1 AND tool = ?2",
+            params![new.server, tool, new.at],
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn shown(
+    work: &mut Work<'_>,
+    session: SessionId,
+    list: &str,
+    at: Millis,
+) -> Result<(), StoreError> {
+    at_most("The digest", list, limits::TEXT_BYTES)?;
+    sessions::must_know(work, session)?;
+    work.append(Entry::new(Kind::Shown, at).session(session).with("list", list))?;
+    work.run(
+        "INSERT INTO shown (session, list, at) VALUES (?1, ?2, ?3)",
+        params![session.to_string(), list, at],
+    )?;
+    Ok(())
+}
+
+pub(super) fn grant(work: &mut Work<'_>, new: &NewGrant) -> Result<(), StoreError> {
+    for (what, text) in [
+        ("The key of the server", &new.server),
+        ("The name of the tool", &new.tool),
+        ("The digest", &new.digest),
+        ("The name of who grants", &new.by),
+    ] {
+        at_most(what, text, limits::TEXT_BYTES)?;
+    }
+    work.durable = true;
+    let entry = Entry::new(Kind::Granted, new.at)
+        .with("server", new.server.as_str())
+        .with("tool", new.tool.as_str())
+        .with("digest", new.digest.as_str())
+        .with("how", new.how.as_str())
+        .with("by", new.by.as_str());
+    work.append(entry)?;
+    work.run(
+        "INSERT OR REPLACE INTO granted (server, tool, digest, how, by, at, gone_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL)",
+        params![new.server, new.tool, new.digest, new.how.as_str(), new.by, new.at],
+    )?;
+    Ok(())
+}
+
+pub(super) fn grants(conn: &Connection, server: &str) -> Result<Vec<Grant>, StoreError> {
+    rows(conn, "SELECT * FROM granted WHERE server = ?1 ORDER BY tool", &[&server], |row| {
+        Ok(Grant {
+            tool: row.get("tool")?,
+            digest: row.get("digest")?,
+            how: word(row, "how", GrantHow::from_word)?,
+            by: row.get("by")?,
+            at: row.get("at")?,
+            gone_at: row.get("gone_at")?,
+        })
+    })
+}
+
+pub(super) fn revisions(conn: &Connection, server: &str) -> Result<Vec<Revision>, StoreError> {
+    let sql = "SELECT tool, ordinal, digest, first_at FROM revision WHERE server = ?1 ORDER BY tool, ordinal";
+    rows(conn, sql, &[&server], |row| {
+        Ok(Revision {
+            tool: row.get(0)?,
+            ordinal: row.get(1)?,
+            digest: row.get(2)?,
+            first_at: row.get(3)?,
+        })
+    })
+}
+
+pub(super) fn definition(
+    conn: &Connection,
+    server: &str,
+    tool: &str,
+    digest: &str,
+) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT definition FROM revision WHERE server = ?1 AND tool = ?2 AND digest = ?3";
+    Ok(conn.prepare_cached(sql)?.query_row([server, tool, digest], |row| row.get(0)).optional()?)
+}
+
+fn list_of(row: &Row<'_>, pages: Option<String>) -> Result<List, StoreError> {
+    let tools: String = row.get("tools")?;
+    Ok(List {
+        digest: row.get("digest")?,
+        tools: serde_json::from_str(&tools)
+            .map_err(|error| StoreError::damaged(format!("a list cannot be read: {error}")))?,
+        pages,
+        first_at: row.get("first_at")?,
+        last_at: row.get("last_at")?,
+        turns: row.get("turns")?,
+    })
+}
+
+pub(super) fn lists(conn: &Connection, server: &str, limit: u32) -> Result<Vec<List>, StoreError> {
+    rows(
+        conn,
+        "SELECT digest, tools, first_at, last_at, turns FROM list WHERE server = ?1
+         ORDER BY current DESC, last_at DESC LIMIT ?2",
+        &[&server, &rows_of(limit)],
+        |row| list_of(row, None),
+    )
+}
+
+pub(super) fn list(
+    conn: &Connection,
+    server: &str,
+    digest: &str,
+) -> Result<Option<List>, StoreError> {
+    let sql = "SELECT * FROM list WHERE server = ?1 AND digest = ?2";
+    let mut found = rows(conn, sql, &[&server, &digest], |row| list_of(row, row.get("pages")?))?;
+    Ok(found.pop())
+}
+
+pub(super) fn shown_to(conn: &Connection, session: SessionId) -> Result<Vec<Shown>, StoreError> {
+    let sql = "SELECT list, at FROM shown WHERE session = ?1 ORDER BY rowid DESC LIMIT ?2";
+    rows(conn, sql, &[&session.to_string(), &limits::ROWS], |row| {
+        Ok(Shown { digest: row.get(0)?, at: row.get(1)? })
+    })
+}

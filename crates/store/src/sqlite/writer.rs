@@ -1,0 +1,338 @@
+//! One writer, one flusher. Writes that wait at the same time share a transaction, and those that must be on disk
+//! share a flush; a write that nobody waits for is committed at once and flushed within moments.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use rusqlite::Connection;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::work::{Keys, Log, Work, read_log};
+use super::{Probe, Step};
+use crate::journal::VerifyingKey;
+use crate::{Ids, StoreError, limits};
+
+/// Commits after which the write-ahead log is copied back. A commit takes some four pages.
+const COMMITS_PER_COPY: u64 = limits::WAL_PAGES / 4;
+
+/// A write on its way.
+pub(super) trait Job: Send {
+    /// Does the work inside the transaction.
+    fn apply(&mut self, work: &mut Work<'_>) -> Result<(), StoreError>;
+    /// Tells the caller how it ended.
+    fn finish(self: Box<Self>, end: Result<(), StoreError>);
+}
+
+/// A write with a typed answer.
+struct Typed<T, F> {
+    work: Option<F>,
+    done: Option<T>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+    /// Its place in the queue, given back when it is finished.
+    _place: OwnedSemaphorePermit,
+}
+
+/// Makes a job of a function.
+pub(super) fn job<T, F>(
+    work: F,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+    place: OwnedSemaphorePermit,
+) -> Box<dyn Job>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
+{
+    Box::new(Typed { work: Some(work), done: None, reply, _place: place })
+}
+
+impl<T, F> Job for Typed<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send,
+{
+    fn apply(&mut self, work: &mut Work<'_>) -> Result<(), StoreError> {
+        if let Some(f) = self.work.take() {
+            self.done = Some(f(work)?);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, end: Result<(), StoreError>) {
+        let Typed { done, reply, .. } = *self;
+        // A caller that no longer waits is no error: what was written stays written.
+        let _ = reply.send(match (end, done) {
+            (Ok(()), Some(done)) => Ok(done),
+            (Ok(()), None) => Err(StoreError::Closed),
+            (Err(error), _) => Err(error),
+        });
+    }
+}
+
+/// What both threads share.
+pub(super) struct Shared {
+    pub(super) place: String,
+    pub(super) keys: Keys,
+    pub(super) ids: Arc<Ids>,
+    pub(super) probe: Option<Probe>,
+    /// Why nothing is promised any more.
+    pub(super) broken: OnceLock<StoreError>,
+    /// How often the disk was asked to flush.
+    pub(super) flushes: AtomicU64,
+}
+
+impl Shared {
+    /// Lets a test look, fail or stop before a step.
+    pub(super) fn step(&self, step: Step) -> Result<(), StoreError> {
+        match &self.probe {
+            Some(probe) => probe(step).map_err(|error| StoreError::io(&error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The connection that writes, and what it knows of the journal.
+pub(super) struct Writer {
+    pub(super) conn: Connection,
+    pub(super) log: Log,
+    pub(super) key: VerifyingKey,
+    pub(super) shared: Arc<Shared>,
+}
+
+/// The two threads; they end when the queue is dropped.
+pub(super) fn start(
+    writer: Writer,
+    flusher: Connection,
+    database: &Path,
+    queue: Receiver<Box<dyn Job>>,
+) -> io::Result<[JoinHandle<()>; 2]> {
+    let (to_flusher, commits) = mpsc::channel();
+    let shared = Arc::clone(&writer.shared);
+    let wal = PathBuf::from(format!("{}-wal", database.display()));
+    let one = std::thread::Builder::new()
+        .name("store-writer".into())
+        .spawn(move || writer.run(&queue, &to_flusher))?;
+    let two = std::thread::Builder::new().name("store-flusher".into()).spawn(move || {
+        Flusher { conn: flusher, wal, shared, file: None, since_copy: 0 }.run(&commits)
+    })?;
+    Ok([one, two])
+}
+
+/// What one commit leaves to the flusher: the jobs that wait for the disk.
+type Commit = Vec<Box<dyn Job>>;
+
+impl Writer {
+    fn run(mut self, queue: &Receiver<Box<dyn Job>>, flusher: &Sender<Commit>) {
+        while let Ok(first) = queue.recv() {
+            let mut batch = vec![first];
+            batch.extend(queue.try_iter().take(limits::BATCH - 1));
+            self.batch(batch, flusher);
+        }
+        self.last_words(flusher);
+    }
+
+    /// Signs what is not signed yet, when the store is closed.
+    fn last_words(&mut self, flusher: &Sender<Commit>) {
+        if self.log.signed < self.log.tree.size() && self.shared.broken.get().is_none() {
+            // Nobody is left to tell; at the next start the unsigned records are read again.
+            if self.transaction(&mut [], true).is_ok() {
+                let _ = flusher.send(Vec::new());
+            }
+        }
+    }
+
+    fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>, flusher: &Sender<Commit>) {
+        let ends = match self.shared.broken.get() {
+            Some(error) => Err(error.clone()),
+            None => self.transaction(&mut jobs, false),
+        };
+        let (ends, erased) = match ends {
+            Ok(ends) => ends,
+            Err(error) => {
+                for job in jobs {
+                    job.finish(Err(error.clone()));
+                }
+                return;
+            }
+        };
+        let mut waiting = Vec::new();
+        for (job, end) in jobs.into_iter().zip(ends) {
+            match end {
+                Ok(true) => waiting.push(job),
+                Ok(false) => job.finish(Ok(())),
+                Err(error) => job.finish(Err(error)),
+            }
+        }
+        if erased {
+            self.forget();
+        }
+        if let Err(unsent) = flusher.send(waiting) {
+            for job in unsent.0 {
+                job.finish(Err(StoreError::Closed));
+            }
+        }
+    }
+
+    /// One transaction for many jobs. For each: whether it waits for the disk, or why it alone failed.
+    #[allow(clippy::type_complexity, reason = "an answer for each job, and one for all")]
+    fn transaction(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+        closing: bool,
+    ) -> Result<(Vec<Result<bool, StoreError>>, bool), StoreError> {
+        let before = self.log.clone();
+        let done = self.inside(jobs, closing);
+        if done.is_err() {
+            self.log = before;
+            if !self.conn.is_autocommit() {
+                // Where this fails too, the next BEGIN says so.
+                let _ = self.conn.execute_batch("ROLLBACK");
+            }
+        }
+        done.map_err(|error| error.at(&self.shared.place))
+    }
+
+    #[allow(clippy::type_complexity, reason = "an answer for each job, and one for all")]
+    fn inside(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+        closing: bool,
+    ) -> Result<(Vec<Result<bool, StoreError>>, bool), StoreError> {
+        let shared = Arc::clone(&self.shared);
+        shared.step(Step::Begin)?;
+        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        self.catch_up()?;
+        let mut work = Work {
+            conn: &self.conn,
+            log: &mut self.log,
+            keys: &shared.keys,
+            ids: &shared.ids,
+            durable: false,
+            erased: false,
+        };
+        let mut ends = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let before = work.log.clone();
+            work.durable = false;
+            work.run("SAVEPOINT job", [])?;
+            let end = job.apply(&mut work).and_then(|()| shared.step(Step::Applied));
+            if let Err(error) = &end {
+                if work.conn.is_autocommit() {
+                    // SQLite gave the whole transaction up, as it does where the disk is full.
+                    return Err(error.clone());
+                }
+                work.run("ROLLBACK TO job", [])?;
+                *work.log = before;
+            }
+            work.run("RELEASE job", [])?;
+            ends.push(end.map(|()| work.durable).map_err(|error| error.at(&shared.place)));
+        }
+        if closing || work.log.tree.size() - work.log.signed >= limits::CHECKPOINT_EVERY {
+            work.checkpoint()?;
+        }
+        let erased = work.erased;
+        shared.step(Step::Commit)?;
+        self.conn.execute_batch("COMMIT")?;
+        shared.step(Step::Committed)?;
+        Ok((ends, erased))
+    }
+
+    /// Reads the end of the journal again where a command beside the gateway has written to it.
+    fn catch_up(&mut self) -> Result<(), StoreError> {
+        let size: u64 = self
+            .conn
+            .prepare_cached("SELECT coalesce(max(seq) + 1, 0) FROM leaf")?
+            .query_row([], |row| row.get(0))?;
+        if size != self.log.tree.size() {
+            self.log = read_log(&self.conn, &self.key)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what was erased out of the write-ahead log too. Where a reader stands in the way, the log is cut later.
+    fn forget(&self) {
+        let _ = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
+}
+
+/// The thread that flushes.
+struct Flusher {
+    conn: Connection,
+    wal: PathBuf,
+    shared: Arc<Shared>,
+    file: Option<File>,
+    since_copy: u64,
+}
+
+impl Flusher {
+    fn run(mut self, commits: &Receiver<Commit>) {
+        while let Ok(first) = commits.recv() {
+            let mut waiting = first;
+            let mut count = 1;
+            let deadline = Instant::now() + limits::LAZY_FLUSH;
+            // Nobody waits: let more commits share the flush.
+            while waiting.is_empty() {
+                match commits.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                    Ok(more) => {
+                        waiting.extend(more);
+                        count += 1;
+                    }
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            for more in commits.try_iter().take(limits::QUEUE) {
+                waiting.extend(more);
+                count += 1;
+            }
+            let end = self.flush();
+            for job in waiting {
+                job.finish(end.clone());
+            }
+            self.since_copy += count;
+            if end.is_ok() && self.since_copy >= COMMITS_PER_COPY {
+                self.copy_back();
+            }
+        }
+    }
+
+    /// Asks the disk to hold what was committed.
+    fn flush(&mut self) -> Result<(), StoreError> {
+        if let Some(error) = self.shared.broken.get() {
+            return Err(error.clone());
+        }
+        let end = self.shared.step(Step::Flush).and_then(|()| {
+            let file = match &mut self.file {
+                Some(file) => file,
+                none => none.insert(File::open(&self.wal).map_err(|error| StoreError::io(&error))?),
+            };
+            self.shared.flushes.fetch_add(1, Ordering::Relaxed);
+            file.sync_data().map_err(|error| StoreError::io(&error))?;
+            self.shared.step(Step::Flushed)
+        });
+        end.map_err(|error| {
+            // After a failed flush the system may have dropped the pages: asking again would say yes and mean nothing.
+            let unflushed = StoreError::Unflushed {
+                place: self.shared.place.clone(),
+                why: match error {
+                    StoreError::Failed { why, .. } => why,
+                    _ => "the disk is full".into(),
+                },
+            };
+            self.shared.broken.get_or_init(|| unflushed).clone()
+        })
+    }
+
+    /// Copies the write-ahead log back into the database, beside the writer; where it grew too long, in its place.
+    fn copy_back(&mut self) {
+        self.since_copy = 0;
+        let long = std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() > limits::WAL_BYTES);
+        let how = if long { "TRUNCATE" } else { "PASSIVE" };
+        // What is not copied now is copied later; until then it is safe where it is.
+        let _ = self.conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
+    }
+}

@@ -1,0 +1,139 @@
+//! The face of the store.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::journal::{Checkpoint, Leaf, Payload, VerifyingKey};
+use crate::{
+    Activity, ActivityQuery, AdapterUse, Approval, ApprovalId, Approver, AttemptId, Count, Counter,
+    Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt, NewGrant, NewList, NewOutcome,
+    NewRevision, NewSession, Redeemed, RequestId, Resolution, Revision, Seen, Session, SessionEnd,
+    SessionId, SessionQuery, Settlement, Shown, StoreError, StoredAnswer,
+};
+
+/// An answer to come. A write is queued when the answer is first polled, and done whether or not it is awaited further.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Durable state of a gateway. One gateway, or several on a shared database, work on it at once; every method may be
+/// called from any task.
+pub trait Store: Send + Sync {
+    /// Makes the ids that callers bring along.
+    fn ids(&self) -> &Ids;
+
+    // Sessions.
+
+    /// Opens a session.
+    fn open_session(&self, session: NewSession) -> Answer<'_, SessionId>;
+    /// Ends one. Ending it again changes nothing.
+    fn close_session(&self, session: SessionId, how: SessionEnd, at: Millis) -> Answer<'_, ()>;
+    /// Sessions, the newest first.
+    fn sessions(&self, query: SessionQuery) -> Answer<'_, Vec<Session>>;
+
+    // Revisions.
+
+    /// Notes a definition, and gives its number: the same for the same digest, else the next.
+    fn seen(&self, revision: NewRevision) -> Answer<'_, Seen>;
+    /// Notes all definitions of a list in one write; the numbers come in the same order.
+    fn seen_all(&self, revisions: Vec<NewRevision>) -> Answer<'_, Vec<Seen>>;
+    /// Notes a whole list of a server, now its current one. A granted tool that it lacks is noted as gone.
+    fn list_seen(&self, list: NewList) -> Answer<'_, ()>;
+    /// Notes that a session was shown a list.
+    fn shown(&self, session: SessionId, list: String, at: Millis) -> Answer<'_, ()>;
+    /// All revisions of a server's tools, by tool and number.
+    fn revisions(&self, server: String) -> Answer<'_, Vec<Revision>>;
+    /// The definition with this digest, of a server.
+    fn definition(
+        &self,
+        server: String,
+        tool: String,
+        digest: String,
+    ) -> Answer<'_, Option<String>>;
+    /// Lists of a server, the current one first; `pages` are left out.
+    fn lists(&self, server: String, limit: u32) -> Answer<'_, Vec<List>>;
+    /// One list of a server, with its pages.
+    fn list(&self, server: String, digest: String) -> Answer<'_, Option<List>>;
+    /// What a session was shown, the last first.
+    fn shown_to(&self, session: SessionId) -> Answer<'_, Vec<Shown>>;
+
+    // The granted contract: only these calls move it.
+
+    /// Grants a contract; it takes the place of the tool's earlier one.
+    fn grant(&self, grant: NewGrant) -> Answer<'_, ()>;
+    /// The granted contract of each tool of a server.
+    fn grants(&self, server: String) -> Answer<'_, Vec<Grant>>;
+
+    // The ledger.
+
+    /// Records a decision about a request. A request is decided once; a held one is settled by its approval.
+    fn decide(&self, decision: Decision) -> Answer<'_, ()>;
+    /// Records that an attempt is about to leave. For an effect the record is on disk before this returns.
+    ///
+    /// Refused where the request was not admitted (or held and not approved), where an earlier attempt is under way or
+    /// done, and where one is in doubt and nothing says why it may be repeated.
+    fn intend(&self, attempt: NewAttempt) -> Answer<'_, AttemptId>;
+    /// Records what came of an attempt. A second outcome must say that it is late; it is appended.
+    fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()>;
+    /// Records what a person found out about an attempt in doubt.
+    fn resolve(
+        &self,
+        attempt: AttemptId,
+        found: Resolution,
+        by: String,
+        at: Millis,
+    ) -> Answer<'_, ()>;
+    /// Requests with their attempts, the newest first.
+    fn activity(&self, query: ActivityQuery) -> Answer<'_, Vec<Activity>>;
+    /// Answers of effects of this session that came since then and were not delivered.
+    fn undelivered(&self, session: SessionId, since: Millis) -> Answer<'_, Vec<StoredAnswer>>;
+    /// Notes that the answer of a request reached the client.
+    fn delivered(&self, request: RequestId, at: Millis) -> Answer<'_, ()>;
+
+    // Approvals.
+
+    /// Asks for an approval.
+    fn ask(&self, approval: NewApproval) -> Answer<'_, ()>;
+    /// Records what an approver decided. Refused unless the key enrolled under that name signed it.
+    fn settle(&self, settlement: Settlement) -> Answer<'_, ()>;
+    /// Uses an approval for exactly this action. It is used up on disk before this returns.
+    fn redeem(&self, id: ApprovalId, action_digest: String, at: Millis) -> Answer<'_, Redeemed>;
+    /// Makes every pending or approved approval for a tool void, and says how many there were.
+    fn void(&self, server: String, tool: String, why: String, at: Millis) -> Answer<'_, u64>;
+    /// One approval.
+    fn approval(&self, id: ApprovalId) -> Answer<'_, Option<Approval>>;
+    /// Approvals that wait for a decision at this time, the oldest first.
+    fn pending(&self, at: Millis) -> Answer<'_, Vec<Approval>>;
+    /// Enrols the key of an approver.
+    fn enrol(&self, approver: Approver, by: String) -> Answer<'_, ()>;
+    /// Takes the key of an approver back.
+    fn dismiss(&self, approver: String, by: String, at: Millis) -> Answer<'_, ()>;
+    /// The approvers that are enrolled.
+    fn approvers(&self) -> Answer<'_, Vec<Approver>>;
+
+    // Counters.
+
+    /// Counts an event for an old revision.
+    fn count(&self, count: Count) -> Answer<'_, ()>;
+    /// All counts.
+    fn counters(&self) -> Answer<'_, Vec<Counter>>;
+    /// Counts the use of an adapter.
+    fn adapter_used(&self, adapter: String, at: Millis) -> Answer<'_, ()>;
+    /// The use of all adapters.
+    fn adapters(&self) -> Answer<'_, Vec<AdapterUse>>;
+
+    // The journal.
+
+    /// Records from this number on.
+    fn leaves(&self, from: u64, limit: u32) -> Answer<'_, Vec<Leaf>>;
+    /// The records about one request.
+    fn leaves_of(&self, request: RequestId) -> Answer<'_, Vec<Leaf>>;
+    /// What is sealed about one request, as far as it was not erased.
+    fn payloads(&self, request: RequestId) -> Answer<'_, Vec<Payload>>;
+    /// Erases what is sealed about one request. Its records and every proof stay valid.
+    fn erase(&self, request: RequestId, by: String, at: Millis) -> Answer<'_, u64>;
+    /// Signs the journal as it is now.
+    fn checkpoint(&self) -> Answer<'_, Checkpoint>;
+    /// Checkpoints from this size on, in order.
+    fn checkpoints(&self, from: u64, limit: u32) -> Answer<'_, Vec<Checkpoint>>;
+    /// The key that checks the journal's checkpoints.
+    fn verifying_key(&self) -> &VerifyingKey;
+}
