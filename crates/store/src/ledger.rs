@@ -232,6 +232,8 @@ pub struct ActivityQuery {
     pub server: Option<String>,
     /// Those with an attempt in doubt alone.
     pub in_doubt: bool,
+    /// Those older than this one alone: the last of a page gives the next.
+    pub before: Option<RequestId>,
     /// At most so many; zero stands for as many as the store gives at once.
     pub limit: u32,
 }

@@ -82,3 +82,10 @@ pub const NOTE_BYTES: usize = 16 << 10;
 
 /// Faults that are listed; the rest are counted.
 pub const FAULTS: usize = 200;
+
+/// Requests and attempts that a verification keeps in mind to see whether each is complete: some 200 MB. Past this it
+/// says that it did not look.
+pub const TRACKED: usize = 2_000_000;
+
+/// Records read at once while a journal is exported or verified.
+pub const PAGE: u32 = 1_000;

@@ -369,12 +369,14 @@ pub(super) fn activity(
         "SELECT * FROM request
          WHERE (?1 IS NULL OR id = ?1) AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR server = ?3)
            AND (NOT ?4 OR id IN (SELECT request FROM attempt WHERE state = 'in-doubt'))
-         ORDER BY id DESC LIMIT ?5",
+           AND (?5 IS NULL OR id < ?5)
+         ORDER BY id DESC LIMIT ?6",
         &[
             &query.request.map(|id| id.to_string()),
             &query.session.map(|id| id.to_string()),
             &query.server,
             &query.in_doubt,
+            &query.before.map(|id| id.to_string()),
             &rows_of(query.limit),
         ],
         |row| {

@@ -34,6 +34,10 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
             Err(StoreError::Missing { place })
         };
     }
+    if there {
+        // Read first: what turns out not to be ours, or newer, is left as it is.
+        tables(&connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, &place)?;
+    }
     // A command has nothing to do in a store that never had a gateway.
     if options.access == Access::Command && !there {
         return Err(StoreError::Missing { place });

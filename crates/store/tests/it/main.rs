@@ -1,6 +1,10 @@
 //! The store from outside: what every implementation must do, and what SQLite does under crashes, full disks and crowds.
 #![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
+mod child;
 mod conformance;
+mod crash;
+mod disk;
+mod journal;
 mod sample;
 mod sqlite;

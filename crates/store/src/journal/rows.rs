@@ -1,0 +1,309 @@
+//! Verifies a store in its place: the records, and that its rows and sealed parts say what the records say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::leaf::{Kind, Leaf, Part};
+use super::verify::{FaultKind, Report, Trust, Verifier};
+use crate::{
+    Activity, ActivityQuery, ApprovalId, OutcomeState, Store, StoreError, Verdict, limits,
+};
+
+/// Verifies the journal of a store. `progress` is told how many records were read.
+pub async fn verify_store(
+    store: &dyn Store,
+    trust: &Trust,
+    mut progress: impl FnMut(u64),
+) -> Result<Report, StoreError> {
+    let (mut verifier, key) = match Verifier::new(&store.verifying_key().to_string(), trust) {
+        Ok(begun) => begun,
+        Err(report) => return Ok(*report),
+    };
+    let mut next = 0;
+    loop {
+        let page = match store.checkpoints(next, limits::PAGE).await {
+            Ok(page) => page,
+            Err(StoreError::Corrupted { why, .. }) => {
+                verifier.fault(
+                    FaultKind::Checkpoint,
+                    "the checkpoints",
+                    format!("Not all could be read: {why}."),
+                );
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(last) = page.last() else { break };
+        next = last.size + 1;
+        for checkpoint in &page {
+            verifier.checkpoint(
+                &checkpoint.note,
+                &key,
+                &format!("the checkpoint at {}", checkpoint.size),
+            );
+        }
+    }
+    let mut expected = Expected::default();
+    let mut next = 0;
+    loop {
+        let page = store.leaves(next, limits::PAGE).await?;
+        let Some(last) = page.last() else { break };
+        next = last.seq + 1;
+        for leaf in &page {
+            verifier.record(leaf.envelope.as_bytes(), Some(leaf.hash));
+            expected.take(leaf);
+        }
+        progress(next);
+    }
+    let mut report = verifier.finish();
+    expected.compare(store, &mut report).await?;
+    requests(store, &mut report, expected.decisions).await?;
+    Ok(report)
+}
+
+/// What the rows must say, by the records.
+#[derive(Default)]
+struct Expected {
+    decisions: u64,
+    servers: BTreeSet<String>,
+    /// The last grant of each tool.
+    grants: BTreeMap<(String, String), [String; 3]>,
+    approvers: BTreeMap<String, String>,
+    approvals: BTreeMap<String, &'static str>,
+}
+
+impl Expected {
+    fn take(&mut self, leaf: &Leaf) {
+        let Ok(read) = serde_json::from_str::<Value>(&leaf.envelope) else { return };
+        let text = |name: &str| read[name].as_str().unwrap_or_default().to_owned();
+        if let Some(server) = read["server"].as_str() {
+            self.servers.insert(server.to_owned());
+        }
+        let approval = |expected: &mut Expected, state| {
+            expected.approvals.insert(text("approval"), state);
+        };
+        match read["kind"].as_str().and_then(Kind::from_word) {
+            Some(Kind::Decision) => self.decisions += 1,
+            Some(Kind::Granted) => {
+                let granted = [text("digest"), text("how"), text("by")];
+                self.grants.insert((text("server"), text("tool")), granted);
+            }
+            Some(Kind::ApproverEnrolled) => {
+                self.approvers.insert(text("approver"), text("public_key"));
+            }
+            Some(Kind::ApproverDismissed) => {
+                self.approvers.remove(&text("approver"));
+            }
+            Some(Kind::ApprovalAsked) => approval(self, "pending"),
+            Some(Kind::ApprovalRedeemed) => approval(self, "redeemed"),
+            Some(Kind::ApprovalVoid) => approval(self, "void"),
+            Some(Kind::ApprovalSettled) if text("ruling") == "approved" => {
+                approval(self, "approved")
+            }
+            Some(Kind::ApprovalSettled) => approval(self, "denied"),
+            _ => {}
+        }
+    }
+
+    async fn compare(&self, store: &dyn Store, report: &mut Report) -> Result<(), StoreError> {
+        let mut granted = BTreeMap::new();
+        for server in &self.servers {
+            for grant in store.grants(server.clone()).await? {
+                let said = [grant.digest, grant.how.to_string(), grant.by];
+                granted.insert((server.clone(), grant.tool), said);
+            }
+        }
+        differences(&self.grants, &granted, |(server, tool)| {
+            report.fault(
+                FaultKind::Row,
+                format!("the grant for {tool} of {server}"),
+                "What the store takes for granted is not what the records say.",
+            );
+        });
+        let approvers = store.approvers().await?;
+        let enrolled: BTreeMap<_, _> =
+            approvers.into_iter().map(|approver| (approver.name, approver.public_key)).collect();
+        differences(&self.approvers, &enrolled, |name| {
+            report.fault(
+                FaultKind::Row,
+                format!("the approver {name}"),
+                "The enrolled key is not what the records say.",
+            );
+        });
+        for (id, state) in &self.approvals {
+            let known = match id.parse::<ApprovalId>() {
+                Ok(id) => store.approval(id).await,
+                Err(error) => Err(error),
+            };
+            let fits = match known {
+                Ok(known) => known.is_some_and(|known| known.state.as_str() == *state),
+                // A card that does not open is named with its request.
+                Err(StoreError::Corrupted { .. }) => true,
+                Err(StoreError::Malformed { .. }) => false,
+                Err(error) => return Err(error),
+            };
+            if !fits {
+                report.fault(
+                    FaultKind::Row,
+                    format!("the approval {id}"),
+                    format!("By the records it is {state}; the store says otherwise."),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells each key under which the two say different things.
+fn differences<K: Ord, V: PartialEq>(
+    one: &BTreeMap<K, V>,
+    two: &BTreeMap<K, V>,
+    mut tell: impl FnMut(&K),
+) {
+    let keys: BTreeSet<&K> = one.keys().chain(two.keys()).collect();
+    for key in keys.into_iter().filter(|key| one.get(key) != two.get(key)) {
+        tell(key);
+    }
+}
+
+/// Compares each request's rows and sealed parts with its records.
+async fn requests(
+    store: &dyn Store,
+    report: &mut Report,
+    decisions: u64,
+) -> Result<(), StoreError> {
+    let mut before = None;
+    let mut count = 0;
+    loop {
+        let query = ActivityQuery { before, limit: limits::PAGE, ..ActivityQuery::default() };
+        let page = match store.activity(query).await {
+            Ok(page) => page,
+            Err(StoreError::Corrupted { why, .. }) => {
+                report.fault(
+                    FaultKind::Row,
+                    "the requests",
+                    format!("They cannot be read: {why}."),
+                );
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(last) = page.last() else { break };
+        before = Some(last.request);
+        count += page.len() as u64;
+        for activity in &page {
+            let place = format!("the request {}", activity.request);
+            let leaves = store.leaves_of(activity.request).await?;
+            let read: Vec<Value> = leaves
+                .iter()
+                .filter_map(|leaf| serde_json::from_str(&leaf.envelope).ok())
+                .collect();
+            if !says(activity, &read) {
+                report.fault(
+                    FaultKind::Row,
+                    place.as_str(),
+                    "Its rows do not say what its records say.",
+                );
+            }
+            sealed(store, report, activity, &read, &place).await?;
+        }
+    }
+    if count != decisions {
+        report.fault(
+            FaultKind::Row,
+            "the requests",
+            format!("The store holds {count} requests, and the records decide {decisions}."),
+        );
+    }
+    Ok(())
+}
+
+/// The rows of a request, compared with its records.
+fn says(activity: &Activity, records: &[Value]) -> bool {
+    let of = |kind: Kind| records.iter().filter(move |read| read["kind"] == kind.as_str());
+    let Some(decision) = of(Kind::Decision).next() else { return false };
+    let code = match &activity.verdict {
+        Verdict::Refused { code } => Some(code.as_str()),
+        Verdict::Admitted | Verdict::Held => None,
+    };
+    let decided = decision["session"] == activity.session.to_string()
+        && decision["principal"] == activity.principal.as_str()
+        && decision["server"] == activity.server.as_str()
+        && decision["tool"] == activity.tool.as_str()
+        && decision["effect"] == activity.effect
+        && decision["verdict"] == activity.verdict.as_str()
+        && decision["code"].as_str() == code
+        && decision["at"] == activity.at
+        && decision["seq"] == activity.leaf;
+    let attempts = of(Kind::Intent).count() == activity.attempts.len()
+        && of(Kind::Intent).zip(&activity.attempts).all(|(read, attempt)| {
+            read["attempt"] == attempt.id.to_string()
+                && read["n"] == attempt.n
+                && read["target"] == attempt.target.as_str()
+                && read["idempotency_key"].as_str() == attempt.idempotency_key.as_deref()
+                && read["at"] == attempt.at
+        });
+    let outcomes = activity.attempts.iter().all(|attempt| {
+        let id = attempt.id.to_string();
+        let told: Vec<_> =
+            of(Kind::Outcome).filter(|read| read["attempt"] == id.as_str()).collect();
+        told.len() == attempt.outcomes.len()
+            && told.iter().zip(&attempt.outcomes).all(|(read, outcome)| {
+                read["state"].as_str().and_then(OutcomeState::from_word) == Some(outcome.state)
+                    && read["by"] == outcome.by.as_str()
+                    && read["late"] == outcome.late
+                    && read["at"] == outcome.at
+            })
+    });
+    decided && attempts && outcomes
+}
+
+/// The sealed parts of a request, compared with what its records commit to.
+async fn sealed(
+    store: &dyn Store,
+    report: &mut Report,
+    activity: &Activity,
+    records: &[Value],
+    place: &str,
+) -> Result<(), StoreError> {
+    let opened = match store.payloads(activity.request).await {
+        Ok(opened) => opened,
+        // Without the key the records alone are verified; the report counts no payload then.
+        Err(StoreError::Key { .. }) => return Ok(()),
+        Err(StoreError::Corrupted { why, .. }) => {
+            report.fault(FaultKind::Payload, place, format!("{why}."));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let found: BTreeMap<(u64, Part), String> =
+        opened.iter().map(|payload| ((payload.seq, payload.part), payload.commitment())).collect();
+    let mut committed = BTreeMap::new();
+    let mut erased_at = None;
+    for read in records {
+        let seq = read["seq"].as_u64().unwrap_or_default();
+        if read["kind"] == Kind::Erased.as_str() {
+            erased_at = Some(seq);
+        }
+        for (part, commitment) in read["sealed"].as_object().into_iter().flatten() {
+            if let (Some(part), Some(text)) = (Part::from_word(part), commitment.as_str()) {
+                committed.insert((seq, part), text.to_owned());
+            }
+        }
+    }
+    differences(&committed, &found, |key| {
+        let gone = !found.contains_key(key);
+        if gone && erased_at.is_some_and(|at| key.0 < at) {
+            return;
+        }
+        let sentence = if gone {
+            "It is gone, and no record says that it was erased."
+        } else {
+            "It is not what the record commits to."
+        };
+        report.fault(FaultKind::Payload, format!("the {} of record {}", key.1, key.0), sentence);
+    });
+    report.payloads += found.len() as u64;
+    Ok(())
+}

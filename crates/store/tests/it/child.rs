@@ -1,0 +1,26 @@
+//! Runs a test of this binary as a process of its own, for what ends a process.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Where the child finds its folder, and what it is told.
+const FOLDER: &str = "STEADFAST_TEST_FOLDER";
+const TOLD: &str = "STEADFAST_TEST_TOLD";
+
+/// Runs the test with this name here; `before` is shell that comes first.
+pub fn run(test: &str, folder: &Path, told: &str, before: &str) -> Output {
+    let script = format!("{before} exec \"$0\" \"$@\"");
+    Command::new("sh")
+        .args(["-c", &script])
+        .arg(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, folder)
+        .env(TOLD, told)
+        .output()
+        .unwrap()
+}
+
+/// In the child: its folder and what it was told; `None` where the test was started by hand.
+pub fn told() -> Option<(std::path::PathBuf, String)> {
+    Some((std::env::var_os(FOLDER)?.into(), std::env::var(TOLD).ok()?))
+}

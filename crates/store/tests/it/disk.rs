@@ -1,0 +1,363 @@
+//! Full disks, failing flushes, crowds, and files that are not ours.
+
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use store::journal::{Trust, verify_store};
+use store::{
+    Access, ActivityQuery, Decision, NewOutcome, Options, OutcomeState, Resolution, Sqlite, Step,
+    Store, StoreError,
+};
+
+use crate::child;
+use crate::sample::{NOON, attempt, decision, open, options, outcome, run, session};
+
+/// Opens a store whose steps of one kind fail once it is told so.
+fn failing(folder: &std::path::Path, at: Step) -> (Sqlite, Arc<AtomicBool>) {
+    let fail = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&fail);
+    let probe = move |step| {
+        if step == at && told.load(Ordering::SeqCst) {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        Ok(())
+    };
+    let options = Options { probe: Some(Arc::new(probe)), ..options(Access::Gateway) };
+    (Sqlite::open(folder.join("steadfast.db"), options).unwrap(), fail)
+}
+
+#[test]
+fn a_full_disk_refuses_and_recovers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, full) = failing(folder.path(), Step::Commit);
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let new = decision(&store, session);
+        let request = new.request;
+        store.decide(new).await.unwrap();
+        let before = store.leaves(0, 0).await.unwrap();
+        full.store(true, Ordering::SeqCst);
+        let error = store.intend(attempt(request)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Full { .. }), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.contains("steadfast.db: The disk is full") && said.contains("nothing may be sent"),
+            "{said}"
+        );
+        assert_eq!(store.leaves(0, 0).await.unwrap(), before);
+        full.store(false, Ordering::SeqCst);
+        store.intend(attempt(request)).await.unwrap();
+        let report = verify_store(&store, &Trust::default(), |_| {}).await.unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+    });
+}
+
+#[test]
+fn after_a_failed_flush_nothing_is_promised() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, broken) = failing(folder.path(), Step::Flush);
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let (one, two) = (decision(&store, session), decision(&store, session));
+        let (first, second) = (one.request, two.request);
+        store.decide(one).await.unwrap();
+        store.decide(two).await.unwrap();
+        broken.store(true, Ordering::SeqCst);
+        let error = store.intend(attempt(first)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unflushed { .. }), "{error}");
+        // A disk that says yes again proves nothing about what was lost.
+        broken.store(false, Ordering::SeqCst);
+        let error = store.intend(attempt(second)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unflushed { .. }), "{error}");
+        assert!(store.activity(ActivityQuery::default()).await.is_ok());
+    });
+    drop(store);
+    let store = open(folder.path()).unwrap();
+    let query = ActivityQuery { in_doubt: true, ..ActivityQuery::default() };
+    // It was never sent, but that is not known: the record says so.
+    assert_eq!(run(store.activity(query)).unwrap().len(), 1);
+}
+
+#[test]
+#[ignore = "is run by the test below, as a process of its own"]
+fn gateway_on_a_small_disk() {
+    let Some((folder, _)) = child::told() else { return };
+    let store = open(&folder).unwrap();
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        println!();
+        for _ in 0..10_000 {
+            let raw_arguments = "x".repeat(2_000);
+            let new = Decision { raw_arguments, ..decision(&store, session) };
+            let request = new.request;
+            let end = match store.decide(new).await {
+                Ok(()) => store.intend(attempt(request)).await,
+                Err(error) => Err(error),
+            };
+            match end {
+                Ok(id) => println!("intended {id}"),
+                Err(error) => {
+                    println!("refused {error}");
+                    return;
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_file_that_may_not_grow_refuses_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let limit = "trap '' XFSZ; ulimit -f 3000;";
+    let output = child::run("disk::gateway_on_a_small_disk", folder.path(), "", limit);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let refused = text.lines().find_map(|line| line.strip_prefix("refused "));
+    let refused = refused.unwrap_or_else(|| panic!("{text}"));
+    assert!(refused.contains("steadfast.db: "), "{refused}");
+    let intended: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("intended ")).collect();
+    assert!(intended.len() > 5, "{text}");
+    let store = open(folder.path()).unwrap();
+    run(async {
+        let report = verify_store(&store, &Trust::default(), |_| {}).await.unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+        let known = store.activity(ActivityQuery::default()).await.unwrap();
+        let known: Vec<String> = known
+            .iter()
+            .flat_map(|known| known.attempts.iter().map(|attempt| attempt.id.to_string()))
+            .collect();
+        assert!(intended.iter().all(|id| known.iter().any(|known| known == id)));
+    });
+}
+
+#[test]
+fn a_thousand_intents_share_few_flushes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(open(folder.path()).unwrap());
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let mut requests = Vec::new();
+        for _ in 0..1_000 {
+            let new = decision(&*store, session);
+            requests.push(new.request);
+            store.decide(new).await.unwrap();
+        }
+        let before = store.flushes();
+        let tasks: Vec<_> = requests
+            .chunks(20)
+            .map(|chunk| {
+                let (store, chunk) = (Arc::clone(&store), chunk.to_vec());
+                tokio::spawn(async move {
+                    for request in chunk {
+                        store.intend(attempt(request)).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let flushes = store.flushes() - before;
+        assert!((20..=250).contains(&flushes), "{flushes} flushes");
+        let report = verify_store(&*store, &Trust::default(), |_| {}).await.unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+        assert_eq!((report.kinds["intent"], report.open_attempts), (1_000, 1_000));
+    });
+}
+
+#[test]
+fn effects_wait_for_the_disk_and_reads_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let mut flushes = [0, 0];
+        for (effect, flushes) in [true, false].into_iter().zip(&mut flushes) {
+            let mut requests = Vec::new();
+            for _ in 0..20 {
+                let new = Decision { effect, ..decision(&store, session) };
+                requests.push(new.request);
+                store.decide(new).await.unwrap();
+            }
+            for request in requests {
+                let before = store.flushes();
+                store.intend(attempt(request)).await.unwrap();
+                *flushes += u64::from(store.flushes() > before);
+            }
+        }
+        // A lazy flush of earlier writes may fall among the reads.
+        assert!(flushes[0] == 20 && flushes[1] < 10, "{flushes:?}");
+    });
+}
+
+#[test]
+fn what_is_written_lazily_is_flushed_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    run(store.open_session(session())).unwrap();
+    let before = store.flushes();
+    std::thread::sleep(store::limits::LAZY_FLUSH * 5);
+    assert_eq!(store.flushes() - before, 1);
+}
+
+#[test]
+fn a_second_gateway_is_refused_and_commands_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("steadfast.db");
+    let missing = Sqlite::open(&path, options(Access::Command)).err().unwrap();
+    assert!(matches!(missing, StoreError::Missing { .. }), "{missing}");
+    assert!(Sqlite::open(&path, options(Access::Read)).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let gateway = open(folder.path()).unwrap();
+    let error = open(folder.path()).err().unwrap();
+    assert!(error.to_string().contains("Another gateway works on this store"), "{error}");
+    let reader = Sqlite::open(&path, options(Access::Read)).unwrap();
+    run(async {
+        let session = gateway.open_session(session()).await.unwrap();
+        let new = decision(&gateway, session);
+        let request = new.request;
+        gateway.decide(new.clone()).await.unwrap();
+        let id = gateway.intend(attempt(request)).await.unwrap();
+        gateway.outcome(outcome(id, OutcomeState::InDoubt)).await.unwrap();
+        // A command writes beside it; the gateway goes on from there.
+        let command = Sqlite::open(&path, Options::new(Access::Command, NOON)).unwrap();
+        command.resolve(id, Resolution::Done, "me".into(), NOON).await.unwrap();
+        let late = NewOutcome { late: true, ..outcome(id, OutcomeState::Done) };
+        gateway.outcome(late).await.unwrap();
+        command.checkpoint().await.unwrap();
+        drop(command);
+        gateway.close_session(session, store::SessionEnd::Closed, NOON).await.unwrap();
+        let report = verify_store(&reader, &Trust::default(), |_| {}).await.unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+        assert_eq!(report.kinds["outcome"], 3);
+        let error = reader.decide(new).await.unwrap_err();
+        assert_eq!(error, StoreError::ReadOnly);
+    });
+    drop(gateway);
+    open(folder.path()).unwrap();
+}
+
+#[test]
+fn two_writers_in_turn_keep_one_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = Arc::new(open(folder.path()).unwrap());
+    let path = folder.path().join("steadfast.db");
+    let command = Arc::new(Sqlite::open(path, Options::new(Access::Command, NOON)).unwrap());
+    run(async {
+        let tasks: Vec<_> = [gateway.clone(), command.clone()]
+            .into_iter()
+            .map(|store| {
+                tokio::spawn(async move {
+                    for _ in 0..300 {
+                        store.open_session(session()).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let report = verify_store(&*gateway, &Trust::default(), |_| {}).await.unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+        assert_eq!(report.kinds["session-opened"], 600);
+    });
+}
+
+#[test]
+fn a_newer_store_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    let path = folder.path().join("steadfast.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.pragma_update(None, "user_version", 99).unwrap();
+    drop(conn);
+    let before = fs::read(&path).unwrap();
+    for access in [Access::Gateway, Access::Command, Access::Read] {
+        let error = Sqlite::open(&path, options(access)).err().unwrap();
+        assert!(
+            error.to_string().contains("A newer steadfast made this store (format 99"),
+            "{error}"
+        );
+    }
+    assert!(fs::read(&path).unwrap() == before);
+}
+
+#[test]
+fn other_files_are_left_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("steadfast.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
+    drop(conn);
+    let theirs = fs::read(&path).unwrap();
+    for bytes in [theirs, b"some text that is no database, and longer than any header is: it goes on and on and on and on".to_vec(), b"short".to_vec()] {
+        fs::write(&path, &bytes).unwrap();
+        let error = open(folder.path()).err().unwrap();
+        assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+        assert!(fs::read(&path).unwrap() == bytes, "{} bytes", bytes.len());
+    }
+}
+
+#[test]
+fn a_damaged_store_says_so_when_it_is_opened() {
+    for change in [
+        "DELETE FROM leaf WHERE seq = 3",
+        "UPDATE leaf SET envelope = envelope || ' ' WHERE seq = 3",
+        "UPDATE checkpoint SET edge = zeroblob(32)",
+        "UPDATE meta SET value = 'x' WHERE name = 'key'",
+        "DELETE FROM meta",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path()).unwrap();
+        for _ in 0..3 {
+            run(store.open_session(session())).unwrap();
+        }
+        drop(store);
+        let path = folder.path().join("steadfast.db");
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        assert!(conn.execute(change, []).unwrap() > 0, "{change}");
+        drop(conn);
+        let error = open(folder.path()).err().unwrap_or_else(|| panic!("{change}"));
+        assert!(matches!(error, StoreError::Corrupted { .. }), "{change}: {error}");
+        assert!(error.to_string().contains("steadfast.db: The store is damaged"), "{error}");
+    }
+}
+
+#[test]
+fn a_lost_or_foreign_key_stops_the_gateway() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    let key = folder.path().join("steadfast.db.signing-key");
+    let kept = fs::read(&key).unwrap();
+    fs::remove_file(&key).unwrap();
+    let error = open(folder.path()).err().unwrap().to_string();
+    assert!(error.contains("signing-key: The key of this store is missing"), "{error}");
+    assert!(!key.exists());
+    fs::write(&key, [9; 32]).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    fs::set_permissions(&key, mode).unwrap();
+    let error = open(folder.path()).err().unwrap().to_string();
+    assert!(error.contains("not the key that this journal was begun with"), "{error}");
+    fs::write(&key, kept).unwrap();
+    open(folder.path()).unwrap();
+    // What is read needs neither key.
+    fs::remove_file(&key).unwrap();
+    fs::remove_file(folder.path().join("steadfast.db.payload-key")).unwrap();
+    let reader = Sqlite::open(folder.path().join("steadfast.db"), options(Access::Read)).unwrap();
+    assert!(run(verify_store(&reader, &Trust::default(), |_| {})).unwrap().is_sound());
+}
+
+#[test]
+fn files_are_the_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("new/state");
+    let _store = open(&below).unwrap();
+    for entry in fs::read_dir(&below).unwrap() {
+        let path = entry.unwrap().path();
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{path:?}");
+    }
+    assert_eq!(fs::metadata(&below).unwrap().permissions().mode() & 0o777, 0o700);
+}
