@@ -37,6 +37,21 @@ pub struct Edit {
     pub new_text: String,
 }
 
+impl Edit {
+    /// The one kind of value that a member takes that is new or gone, null aside.
+    pub fn kind(&self) -> Option<&'static str> {
+        let schema = match &self.what {
+            What::FieldAdded { .. } => self.after.as_ref()?,
+            What::FieldRemoved { .. } => self.before.as_ref()?,
+            _ => return None,
+        };
+        let node = crate::node::Source::single(schema).at("")?;
+        let kinds = crate::view::View::of(&node).all_kinds()?;
+        let mut kinds = kinds.into_iter().filter(|kind| *kind != "null");
+        kinds.next().filter(|_| kinds.next().is_none())
+    }
+}
+
 /// The kinds of edits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {

@@ -39,6 +39,13 @@ pub enum Role {
     Guard,
 }
 
+impl Role {
+    /// True where a guessed value would choose who acts, on what, or past which guard (D5).
+    pub fn is_guarded(self) -> bool {
+        matches!(self, Role::Target | Role::Authority | Role::FreeForm | Role::Guard)
+    }
+}
+
 /// Which kind of guard a guarding field is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardKind {
@@ -83,7 +90,8 @@ const EFFECT: &[&str] = &[
     "delete", "overwrite", "recursive", "cascade", "purge", "prune", "destroy", "truncate",
     "replace", "remove", "wipe", "allow", "disable", "skip", "ignore", "bypass", "save", "write",
     "upload", "publish", "download", "install", "all", "external", "insecure", "unsafe", "symlink",
-    "symlinks", "follow", "archived", "hidden", "drop", "notify", "merge", "append",
+    "symlinks", "follow", "archived", "hidden", "drop", "notify", "merge", "append", "expose",
+    "share",
 ];
 
 const PAGING: &[&str] = &[
@@ -106,6 +114,24 @@ const FORCE: &[&str] = &["force", "forced", "override"];
 const DRY_RUN: &[&str] = &["dryrun", "preview", "simulate", "simulation", "noop"];
 const REVEAL: &[&str] = &["reveal", "unmask", "plaintext", "decrypt", "decrypted", "unredacted"];
 const VERSION: &[&str] = &["sha", "etag", "ifmatch", "checksum"];
+
+/// Last words of a name that measures, dresses or sorts what stands before them: `page_width` is no
+/// page, `user_agent` no user, `resource_types` no resource.
+const MEASURES: &[&str] = &[
+    "width", "height", "num", "idx", "size", "count", "length", "limit", "offset", "total", "date",
+    "time", "age", "timeout", "ttl", "interval", "type", "kind", "style", "color", "colour",
+    "agent", "audience", "format", "encoding", "label", "title", "description", "icon", "image",
+    "theme", "locale", "language", "lang", "timezone", "order", "sort", "ratio", "scale",
+    "quality", "percent", "orientation",
+];
+
+/// What stands before a `token` that only walks a list on.
+const WALKS: &[&str] =
+    &["page", "continuation", "next", "cursor", "sync", "resume", "pagination", "skip", "previous"];
+
+/// Words that a switch of their own says: `private: true` is a reach, `profile: true` is none.
+const SWITCHES: &[&str] =
+    &["sudo", "admin", "private", "public", "trust", "sandbox", "impersonate", "visibility"];
 
 /// Words that say what kind of handle an identifier is. A rename that swaps one for another is
 /// not a rename: an index is not an id.
@@ -188,6 +214,17 @@ impl Lexicon {
         if matches!(last, "limit" | "count" | "offset" | "cursor" | "size" | "format" | "lines") {
             return if last == "format" { Role::Presentation } else { Role::Paging };
         }
+        let before_last = parts.len().checked_sub(2).map(|at| parts[at].as_str());
+        if last == "token" && before_last.is_some_and(|word| WALKS.contains(&word)) {
+            return Role::Paging;
+        }
+        let measures = MEASURES.contains(&last) || MEASURES.contains(&singular(last));
+        // The type of an owner or of a credential is part of saying which.
+        let says_which = matches!(last, "type" | "kind") && holds(AUTHORITY, &parts);
+        if parts.len() > 1 && measures && !says_which {
+            let pages = matches!(last, "num" | "idx" | "total" | "length");
+            return if pages { Role::Paging } else { Role::Presentation };
+        }
         if holds(FREE_FORM, &parts) {
             return Role::FreeForm;
         }
@@ -221,9 +258,47 @@ impl Lexicon {
         Role::Plain
     }
 
+    /// What the field does in a call, by its name and the only kind of value that it takes: a
+    /// switch selects nothing by itself, and a whole number beside `page` or `start` counts.
+    pub fn role_of(&self, field: &str, kind: Option<&str>) -> Role {
+        let role = self.role(field);
+        let name = field.rsplit('.').next().unwrap_or(field).trim_end_matches("[]");
+        let parts = words(name);
+        let own = Self::listed(&self.authority, name, &parts);
+        let selects = matches!(role, Role::Target | Role::Authority | Role::FreeForm);
+        if own || !selects {
+            return role;
+        }
+        match kind {
+            Some("boolean") if role == Role::Authority && holds(SWITCHES, &parts) => role,
+            Some("boolean") if holds(EFFECT, &parts) => Role::Effect,
+            // Whether a text is fetched or run is what matters about it.
+            Some("boolean") if role == Role::FreeForm => role,
+            Some("boolean") => Role::Plain,
+            Some("integer" | "number") => {
+                let counts = |word: &String| {
+                    matches!(
+                        word.as_str(),
+                        "page"
+                            | "start"
+                            | "end"
+                            | "index"
+                            | "number"
+                            | "from"
+                            | "to"
+                            | "line"
+                            | "row"
+                    )
+                };
+                if parts.iter().all(counts) { Role::Paging } else { role }
+            }
+            _ => role,
+        }
+    }
+
     /// True where a guessed value would choose who acts, on what, or past which guard (D5).
     pub fn never_guess(&self, field: &str) -> bool {
-        matches!(self.role(field), Role::Target | Role::Authority | Role::FreeForm | Role::Guard)
+        self.role(field).is_guarded()
     }
 }
 
@@ -316,6 +391,33 @@ mod tests {
             ("colour", Role::Presentation),
         ] {
             assert_eq!(lexicon.role(field), role, "{field}");
+        }
+    }
+
+    #[test]
+    fn what_measures_or_switches_selects_nothing() {
+        let lexicon = Lexicon::default();
+        for (field, kind, role) in [
+            ("profile", Some("boolean"), Role::Plain),
+            ("fullPage", Some("boolean"), Role::Plain),
+            ("remove_scripts", Some("boolean"), Role::Effect),
+            ("private", Some("boolean"), Role::Authority),
+            ("isUrl", Some("boolean"), Role::FreeForm),
+            ("page", Some("integer"), Role::Paging),
+            ("start_index", Some("integer"), Role::Paging),
+            ("pageNum", None, Role::Paging),
+            ("page_width", None, Role::Presentation),
+            ("userAgent", None, Role::Presentation),
+            ("resourceTypes", None, Role::Presentation),
+            ("continuationToken", None, Role::Paging),
+            ("token", Some("string"), Role::Authority),
+            ("profile", Some("string"), Role::Authority),
+            ("page", Some("string"), Role::Target),
+            ("issue_number", Some("integer"), Role::Target),
+            ("host", None, Role::Target),
+            ("url", Some("string"), Role::FreeForm),
+        ] {
+            assert_eq!(lexicon.role_of(field, kind), role, "{field} {kind:?}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::prose;
 use crate::rename;
 use crate::view::{Kinds, Node, Rest, View, same_value};
 use compare::{
-    conversion, described, holds_reference, is_tighter, kinds_value, likest, recased,
+    conversion, described, holds_reference, is_tighter, kinds_value, likest, recased, same_default,
     says_something, tags,
 };
 use serde_json::Value;
@@ -271,7 +271,7 @@ impl Walker {
         step: &Step,
     ) {
         let same = match (was.default, is.default) {
-            (Some(a), Some(b)) => same_value(a, b),
+            (Some(a), Some(b)) => same_default(a, b),
             (None, None) => true,
             // An omitted optional value and a null default say the same.
             (Some(only), None) | (None, Some(only)) => only.is_null(),

@@ -61,8 +61,8 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
     };
     let field = edit.field.as_str();
     let name = if field.is_empty() { "the arguments" } else { field };
-    let role = context.lexicon.role(field);
-    let never_guess = context.lexicon.never_guess(field);
+    let role = context.lexicon.role_of(field, edit.kind());
+    let never_guess = role.is_guarded();
     match &edit.what {
         What::FieldAdded { required: true, default: None, .. } => vec![find(
             &SF101,
@@ -283,7 +283,7 @@ fn added_optional(
             format!("`{field}` is optional in the schema and demanded by its text"),
         );
     }
-    let role = context.lexicon.role(field);
+    let role = context.lexicon.role_of(field, edit.kind());
     if role == Role::Effect && default == Some(&Value::Bool(true)) {
         return finding(
             &SF122,

@@ -119,8 +119,12 @@ fn hints(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
             "may destroy now: calls that passed as harmless must be asked about",
         );
     }
-    if !was.open_world && is.open_world && stated(new, "openWorldHint") == Some(true) {
-        push(&SF312, "openWorldHint", look, "reaches the outside world now");
+    if !was.open_world && is.open_world {
+        let sentence = match stated(new, "openWorldHint") {
+            Some(_) => "reaches the outside world now",
+            None => "no longer says that it stays in its own domain: absent means that it may not",
+        };
+        push(&SF312, "openWorldHint", look, sentence);
     }
     if both_write
         && stated(old, "destructiveHint") == Some(true)
@@ -153,22 +157,26 @@ fn hints(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
         hints
     };
     if changes.is_empty() && only_hints(before) != only_hints(after) {
-        let claims = is.read_only && !was.read_only || !is.destructive && was.destructive;
-        let judgement =
-            if claims { Judgement::NOTATION.compat(Compat::Wording) } else { Judgement::NOTATION };
-        let sentence = if claims {
-            "the server claims to do less; a claim lowers no approval that a person set"
+        let claimed: Vec<&str> = [
+            ("only reads", !was.read_only && is.read_only),
+            ("destroys nothing", was.destructive && !is.destructive && !is.read_only),
+            ("repeats without effect", !was.idempotent && is.idempotent && !is.read_only),
+            ("stays in its own domain", was.open_world && !is.open_world),
+        ]
+        .into_iter()
+        .filter_map(|(claim, made)| made.then_some(claim))
+        .collect();
+        let (judgement, sentence) = if claimed.is_empty() {
+            let sentence = "hints are written out or dropped that mean what absent means";
+            (Judgement::NOTATION, sentence.to_string())
         } else {
-            "hints are written out or dropped that mean what absent means"
+            let sentence = format!(
+                "the server claims to do less ({}); a claim lowers no approval that a person set",
+                claimed.join(", ")
+            );
+            (Judgement::NOTATION.compat(Compat::Wording), sentence)
         };
-        changes.push(at(
-            &SF314,
-            context,
-            "/annotations",
-            (before, after),
-            judgement,
-            sentence.to_string(),
-        ));
+        changes.push(at(&SF314, context, "/annotations", (before, after), judgement, sentence));
     }
     changes
 }

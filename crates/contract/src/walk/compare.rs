@@ -1,7 +1,7 @@
 //! Small questions about two views that the walk asks.
 
 use crate::edit::Conversion;
-use crate::view::{Kinds, Node, View};
+use crate::view::{Kinds, Node, View, same_value};
 use serde_json::Value;
 
 pub(super) fn described(node: Option<&Node<'_>>) -> String {
@@ -76,6 +76,20 @@ pub(super) fn recased(dropped: &[Value], added: &[Value]) -> Vec<(Value, Value)>
         }
     }
     pairs
+}
+
+/// True where two defaults are one: the same value, or the same things listed in another order.
+pub(super) fn same_default(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let mut left: Vec<&Value> = b.iter().collect();
+            a.iter().all(|item| {
+                let twin = left.iter().position(|other| same_value(item, other));
+                twin.map(|at| left.swap_remove(at)).is_some()
+            })
+        }
+        _ => same_value(a, b),
+    }
 }
 
 pub(super) fn is_tighter(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> bool {

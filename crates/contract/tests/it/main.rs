@@ -4,6 +4,7 @@
 mod adapters;
 mod damage;
 mod documents;
+mod kinds;
 mod locks;
 mod openapi;
 mod openapi_operations;
