@@ -21,6 +21,7 @@ pub mod policy;
 pub mod prose;
 pub mod relation;
 pub mod rename;
+pub mod retry;
 pub mod revised;
 pub mod rules;
 pub mod schemas;

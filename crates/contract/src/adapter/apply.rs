@@ -83,9 +83,23 @@ fn rest(path: &Path, from: usize) -> Vec<&str> {
 }
 
 impl Adapter {
-    /// The arguments after all steps, whatever the time and the context.
-    pub(super) fn convert(&self, arguments: &Value) -> Result<Value, String> {
-        run(&self.steps, arguments)
+    /// The arguments after all steps, whatever the time and the context, and the places that were filled.
+    pub(super) fn convert(&self, arguments: &Value) -> Result<(Value, Vec<String>), String> {
+        let mut value = arguments.clone();
+        let mut sent = Vec::new();
+        for step in &self.steps {
+            let at = match &step.action {
+                Action::Constant(constant) => Some(&constant.at),
+                Action::Default { at, .. } => Some(at),
+                _ => None,
+            };
+            let before = at.map(|_| value.clone());
+            function(&step.action).run(&mut value)?;
+            if let Some(at) = at.filter(|_| before.as_ref() != Some(&value)) {
+                sent.push(at.to_string());
+            }
+        }
+        Ok((value, sent))
     }
 
     /// Gives a structured answer of the new tool the shape of the old one.

@@ -1,26 +1,11 @@
 //! What is known at the time of a call, and what an adapter answers to it.
 
 use super::{Adapter, Constant, End};
+use crate::admission::Grade;
 use crate::policy::Day;
-use crate::rules::finding::shown;
 use crate::text::quoted;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// How well it is known under which revision a call was planned, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
-    /// The client sent back a handle, or uses a pinned endpoint.
-    Declared,
-    /// What this session was last shown.
-    Session,
-    /// The last list served to this authorisation.
-    Principal,
-    /// The arguments could have been written under one kept revision only.
-    Shape,
-    /// Nothing is known.
-    None,
-}
 
 /// What is known at the time of a call. What is not known is never taken to be so.
 #[derive(Debug, Clone)]
@@ -57,7 +42,7 @@ pub struct Applied {
     pub tool: String,
     /// Its arguments. What no step touched is as it was: values, number spelling, order of members.
     pub arguments: Value,
-    /// The places that it fills by itself: constants, and defaults where the caller left the member out.
+    /// The places that the adapter filled by itself: constants, and defaults where the caller left the member out.
     pub sent: Vec<String>,
 }
 
@@ -73,16 +58,15 @@ impl Adapter {
             Reached::Yes(why) => return Outcome::Ended(why),
             Reached::Unknown(why) => return Outcome::Suspended(why),
         }
-        let converted = match self.convert(arguments) {
+        let (converted, sent) = match self.convert(arguments) {
             Ok(converted) => converted,
             Err(why) => return Outcome::NotForThis(why),
         };
-        if let Some((at, value)) = self.sent().next()
+        if let Some(at) = sent.first()
             && context.evidence > Grade::Session
         {
             return Outcome::Suspended(format!(
-                "it would send {} at {at}, and it is not known well enough under which contract this call was planned: neither the call nor its session says so",
-                shown(value)
+                "it would send a value of its own at {at}, and it is not known well enough under which contract this call was planned: neither the call nor its session says so"
             ));
         }
         for constant in self.constants() {
@@ -90,11 +74,7 @@ impl Adapter {
                 return Outcome::Suspended(why);
             }
         }
-        Outcome::Applied(Applied {
-            tool: self.target().to_owned(),
-            arguments: converted,
-            sent: self.sent().map(|(at, _)| at.to_string()).collect(),
-        })
+        Outcome::Applied(Applied { tool: self.target().to_owned(), arguments: converted, sent })
     }
 }
 

@@ -14,17 +14,23 @@
 //! What cannot be turned around exactly is undecided, and an undecided adapter does not load.
 
 mod apply;
+mod chain;
 mod context;
 pub mod limits;
 mod origin;
 mod path;
+mod picture;
+mod pin;
 mod preimage;
 mod prove;
 mod read;
 mod refuse;
 
-pub use context::{Applied, Context, Grade, Outcome};
+pub use crate::admission::Grade;
+pub use chain::{Anew, AtCall, Chain, Link, Prove};
+pub use context::{Applied, Context, Outcome};
 pub use path::{Part, Path};
+pub use pin::{Pin, Pinned, pin_default};
 pub use prove::{Counterexample, Proof, Refutation, Results, Verdict};
 
 use crate::policy::Day;
@@ -223,16 +229,7 @@ impl Adapter {
         self.target() != self.tool
     }
 
-    /// The places of the values that it sends by itself, and what is sent there.
-    fn sent(&self) -> impl Iterator<Item = (&Path, &Value)> {
-        self.steps.iter().filter_map(|step| match &step.action {
-            Action::Constant(constant) => Some((&constant.at, &constant.value)),
-            Action::Default { at, value } => Some((at, value)),
-            _ => None,
-        })
-    }
-
-    /// The constants among them.
+    /// The constants it sends.
     fn constants(&self) -> impl Iterator<Item = &Constant> {
         self.steps.iter().filter_map(|step| match &step.action {
             Action::Constant(constant) => Some(constant),

@@ -2,7 +2,8 @@
 
 use super::apply::{self, function};
 use super::preimage::{Library, Rewriter, Stuck};
-use super::{Adapter, From, Step, limits, refuse};
+use super::{Adapter, From, Step, limits, picture, refuse};
+use crate::change::Change;
 use crate::digest;
 use crate::document::Tool;
 use crate::engine;
@@ -13,7 +14,7 @@ use schema::{Answer, OpenObjects, Question, ReadOptions, Schema, evaluate, relat
 use serde_json::Value;
 
 /// What was proved about an adapter and a pair of contracts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Proof {
     /// The adapter.
     pub adapter: String,
@@ -25,6 +26,11 @@ pub struct Proof {
     pub results: Results,
     /// What a person should know all the same: values that are sent, arguments that are left out.
     pub notes: Vec<String>,
+    /// The old tool as its calls look now: what a converted call was planned under.
+    pub pictured: Tool,
+    /// What moved beside the adapter: a converted call is valid, and by these it may mean something else or reach
+    /// further. Which of them bear on one call is asked as for every change.
+    pub remaining: Vec<Change>,
 }
 
 /// Whether an answer of the new tool is what a caller of the old one expects.
@@ -143,7 +149,10 @@ impl Adapter {
         if !refutations.is_empty() {
             return Err(refutations);
         }
+        let pictured = picture::pictured(self, old, new, results == Results::Fits);
         Ok(Proof {
+            remaining: picture::remaining(&pictured, new, lexicon),
+            pictured,
             adapter: self.id.clone(),
             from: (old.name.clone(), digest::of_tool(&old.raw)),
             to: (new.name.clone(), digest::of_tool(&new.raw)),
