@@ -47,6 +47,7 @@ static COMMANDS: &[Row] = &[
     row::<cmd::snapshot::SnapshotArgs>(),
     row::<cmd::lock::LockArgs>(),
     row::<cmd::gate::Gate>(),
+    row::<cmd::adapters::AdaptersArgs>(),
     row::<cmd::explain::Explain>(),
     row::<cmd::rules::Rules>(),
     row::<cmd::completions::Completions>(),

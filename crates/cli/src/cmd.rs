@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod adapters;
 pub mod completions;
 pub mod diff;
 pub mod explain;

@@ -3,7 +3,7 @@
 use crate::run::Folder;
 
 const COMMANDS: &[&str] =
-    &["diff", "snapshot", "lock", "gate", "explain", "rules", "completions", "man"];
+    &["diff", "snapshot", "lock", "gate", "adapters", "explain", "rules", "completions", "man"];
 
 #[test]
 fn help_names_every_command_and_shows_examples() {

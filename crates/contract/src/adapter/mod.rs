@@ -13,6 +13,7 @@
 //! goes through `allOf`, `anyOf`, `oneOf`, `not` and `if`; and a witness of the engine is an old call as it stands.
 //! What cannot be turned around exactly is undecided, and an undecided adapter does not load.
 
+mod all;
 mod apply;
 mod chain;
 mod context;
@@ -27,11 +28,12 @@ mod read;
 mod refuse;
 
 pub use crate::admission::Grade;
+pub use all::Checked;
 pub use chain::{Anew, AtCall, Chain, Link, Prove};
 pub use context::{Applied, Context, Outcome};
 pub use path::{Part, Path};
 pub use pin::{Pin, Pinned, pin_default};
-pub use prove::{Counterexample, Proof, Refutation, Results, Verdict};
+pub use prove::{About, Counterexample, Proof, Refutation, Results, Verdict};
 
 use crate::policy::Day;
 use serde_json::Value;

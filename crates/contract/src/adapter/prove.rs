@@ -72,9 +72,20 @@ pub enum Verdict {
     Refused,
 }
 
+/// What a counterexample is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// Arguments that the old tool takes.
+    Call,
+    /// A structured answer that the new tool may give.
+    Answer,
+}
+
 /// A value that the adapter does not take to where it should.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counterexample {
+    /// A call or an answer.
+    pub about: About,
     /// What the caller, or the server, sends.
     pub value: Value,
     /// What the adapter makes of it; `None` where a step has no answer for it.
@@ -124,7 +135,7 @@ impl Adapter {
         match (old.raw.get("inputSchema"), new.raw.get("inputSchema")) {
             (Some(before), Some(after)) => {
                 let before = engine::sent(before);
-                match relation(&before, after, &self.steps) {
+                match relation(About::Call, &before, after, &self.steps) {
                     Found::Proved => {}
                     Found::Counter(examples) => {
                         refutations.extend(examples.into_iter().map(|found| self.input(found)));
@@ -270,7 +281,9 @@ impl Adapter {
             (Some(_), None) => {
                 Found::Undecided("the new tool does not say what it answers".to_owned())
             }
-            (Some(before), Some(after)) => relation(after, &engine::opened(before), &self.results),
+            (Some(before), Some(after)) => {
+                relation(About::Answer, after, &engine::opened(before), &self.results)
+            }
         };
         let example = |found: &Counterexample| match &found.becomes {
             None => format!("{}, for example in {}", found.message, shown(&found.value)),
@@ -316,7 +329,7 @@ fn at(pointer: &str) -> String {
 }
 
 /// Whether every value that a writer of `writes` sends becomes, by the steps, one that `reads` takes.
-fn relation(writes: &Value, reads: &Value, steps: &[Step]) -> Found {
+fn relation(about: About, writes: &Value, reads: &Value, steps: &[Step]) -> Found {
     let old = match Schema::read(writes, &ReadOptions::default()) {
         Ok(schema) => schema,
         Err(problems) => return Found::Undecided(first(&problems)),
@@ -329,7 +342,7 @@ fn relation(writes: &Value, reads: &Value, steps: &[Step]) -> Found {
     match ask(&old, reads, steps, false) {
         Ok(Answer::Nothing) => return Found::Proved,
         Ok(Answer::Some(witnesses)) => {
-            let examples = replayed(&witnesses, &new, steps);
+            let examples = replayed(about, &witnesses, &new, steps);
             if !examples.is_empty() {
                 return Found::Counter(examples);
             }
@@ -339,7 +352,7 @@ fn relation(writes: &Value, reads: &Value, steps: &[Step]) -> Found {
     }
     match ask(&old, reads, steps, true) {
         Ok(Answer::Nothing) => Found::Proved,
-        Ok(Answer::Some(witnesses)) => match replayed(&witnesses, &new, steps) {
+        Ok(Answer::Some(witnesses)) => match replayed(about, &witnesses, &new, steps) {
             examples if examples.is_empty() => Found::Undecided(
                 "a call was found that should fail, and the validator takes what it becomes"
                     .to_owned(),
@@ -371,12 +384,18 @@ fn ask(old: &Schema, reads: &Value, steps: &[Step], split: bool) -> Result<Answe
 }
 
 /// The witnesses whose conversion the validator rejects, each with what rejects it.
-fn replayed(witnesses: &[schema::Witness], new: &Schema, steps: &[Step]) -> Vec<Counterexample> {
+fn replayed(
+    about: About,
+    witnesses: &[schema::Witness],
+    new: &Schema,
+    steps: &[Step],
+) -> Vec<Counterexample> {
     let mut examples: Vec<Counterexample> = Vec::new();
     for witness in witnesses.iter().take(limits::COUNTEREXAMPLES) {
         let value = witness.value.clone();
         let example = match apply::run(steps, &value) {
             Err(message) => Counterexample {
+                about,
                 value,
                 becomes: None,
                 instance_pointer: String::new(),
@@ -386,6 +405,7 @@ fn replayed(witnesses: &[schema::Witness], new: &Schema, steps: &[Step]) -> Vec<
             },
             Ok(becomes) => match evaluate(new, &becomes) {
                 Err(rejection) if rejection.keyword != "undecided" => Counterexample {
+                    about,
                     value,
                     becomes: Some(becomes),
                     instance_pointer: rejection.instance_pointer,
