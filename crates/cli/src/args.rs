@@ -48,6 +48,9 @@ static COMMANDS: &[Row] = &[
     row::<cmd::lock::LockArgs>(),
     row::<cmd::gate::Gate>(),
     row::<cmd::adapters::AdaptersArgs>(),
+    row::<cmd::sessions::Sessions>(),
+    row::<cmd::activity::ActivityArgs>(),
+    row::<cmd::journal::Journal>(),
     row::<cmd::explain::Explain>(),
     row::<cmd::rules::Rules>(),
     row::<cmd::completions::Completions>(),
@@ -118,6 +121,15 @@ pub enum Format {
     Sarif,
     /// JUnit XML, for test reports.
     Junit,
+}
+
+/// How a list or a summary is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Plain {
+    /// For people at a terminal
+    Text,
+    /// For programs
+    Json,
 }
 
 /// The verdicts that can be a threshold, in the order of gravity.

@@ -1,11 +1,14 @@
 //! The commands, one file each.
 
+pub mod activity;
 pub mod adapters;
 pub mod completions;
 pub mod diff;
 pub mod explain;
 pub mod gate;
+pub mod journal;
 pub mod lock;
 pub mod man;
 pub mod rules;
+pub mod sessions;
 pub mod snapshot;

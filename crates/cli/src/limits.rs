@@ -24,3 +24,6 @@ pub const PROGRESS_FROM: usize = 200;
 ///
 /// Below the first, columns break apart; beyond the second, lines are no longer read.
 pub const WIDTH: (usize, usize) = (40, 120);
+
+/// Rows of a list where none is asked for: some screens of them.
+pub const LISTED: u32 = 50;

@@ -12,6 +12,8 @@ mod progress;
 mod review;
 mod server;
 mod settings;
+mod state;
+
 mod target;
 
 use exit::Exit;

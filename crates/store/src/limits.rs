@@ -20,6 +20,9 @@ pub const LAZY_FLUSH: Duration = Duration::from_millis(200);
 /// How long another process may hold the database: a command at a terminal takes a few milliseconds.
 pub const BUSY: Duration = Duration::from_secs(5);
 
+/// How long a gateway waits for a command that holds its place: commands take milliseconds, another gateway stays.
+pub const LOCK: Duration = Duration::from_secs(1);
+
 /// Leaves between two checkpoints: what an edit without the key can reach unsigned, and how many leaves are hashed again
 /// when the store is opened. A signature costs about 30 microseconds.
 pub const CHECKPOINT_EVERY: u64 = 256;
@@ -86,6 +89,9 @@ pub const FAULTS: usize = 200;
 /// Requests and attempts that a verification keeps in mind to see whether each is complete: some 200 MB. Past this it
 /// says that it did not look.
 pub const TRACKED: usize = 2_000_000;
+
+/// How often rows are read again that differ from their records while a gateway goes on writing between the two looks.
+pub const LOOKS: u32 = 5;
 
 /// Records read at once while a journal is exported or verified.
 pub const PAGE: u32 = 1_000;

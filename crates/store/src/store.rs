@@ -122,6 +122,8 @@ pub trait Store: Send + Sync {
 
     // The journal.
 
+    /// How many records there are.
+    fn records(&self) -> Answer<'_, u64>;
     /// Records from this number on.
     fn leaves(&self, from: u64, limit: u32) -> Answer<'_, Vec<Leaf>>;
     /// The records about one request.

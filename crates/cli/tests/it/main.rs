@@ -9,3 +9,4 @@ mod gate;
 mod program;
 mod run;
 mod snapshot;
+mod state;

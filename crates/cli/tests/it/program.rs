@@ -2,8 +2,10 @@
 
 use crate::run::Folder;
 
-const COMMANDS: &[&str] =
-    &["diff", "snapshot", "lock", "gate", "adapters", "explain", "rules", "completions", "man"];
+const COMMANDS: &[&str] = &[
+    "diff", "snapshot", "lock", "gate", "adapters", "sessions", "activity", "journal", "explain",
+    "rules", "completions", "man",
+];
 
 #[test]
 fn help_names_every_command_and_shows_examples() {

@@ -184,6 +184,10 @@ impl Store for Sqlite {
         self.read(counters::adapters)
     }
 
+    fn records(&self) -> Answer<'_, u64> {
+        self.read(journal::records)
+    }
+
     fn leaves(&self, from: u64, limit: u32) -> Answer<'_, Vec<Leaf>> {
         self.read(move |conn| journal::leaves(conn, from, limit))
     }

@@ -9,6 +9,11 @@ use crate::journal::{Checkpoint, Entry, Kind, Leaf, Part, Payload, VerifyingKey}
 use crate::keys::Seal;
 use crate::{Millis, RequestId, StoreError, limits};
 
+pub(super) fn records(conn: &Connection) -> Result<u64, StoreError> {
+    let sql = "SELECT coalesce(max(seq) + 1, 0) FROM leaf";
+    Ok(conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
 pub(super) fn leaves(conn: &Connection, from: u64, limit: u32) -> Result<Vec<Leaf>, StoreError> {
     let sql = "SELECT seq, hash, envelope FROM leaf WHERE seq >= ?1 ORDER BY seq LIMIT ?2";
     rows(conn, sql, &[&from, &rows_of(limit)], |row| {

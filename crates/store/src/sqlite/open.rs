@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock, mpsc};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
@@ -73,11 +74,11 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     });
     let (log, key) = begin(&conn, &shared, version, owner, options.at)?;
     let connections = connect_readers(path)?;
-    let flusher = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let copier = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let (queue, jobs) = mpsc::channel();
     let one = Writer { conn, log, key: key.clone(), shared: Arc::clone(&shared) };
     let mut threads: Vec<_> =
-        writer::start(one, flusher, path, jobs).map_err(|error| StoreError::io(&error))?.into();
+        writer::start(one, copier, path, jobs).map_err(|error| StoreError::io(&error))?.into();
     let (questions, asked) = mpsc::channel();
     threads.extend(reader::start(connections, asked).map_err(|error| StoreError::io(&error))?);
     Ok(Sqlite {
@@ -176,11 +177,20 @@ fn lock(path: &Path, place: &str, access: Access) -> Result<Option<File>, StoreE
         .mode(0o600)
         .open(beside(path, "lock"))
         .map_err(|error| StoreError::io(&error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) if access == Access::Command => Ok(None),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { place: place.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(StoreError::io(&error)),
+    let deadline = Instant::now() + limits::LOCK;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if access == Access::Command => return Ok(None),
+            // A command that found no gateway holds the place for a moment.
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { place: place.to_owned() });
+            }
+            Err(TryLockError::Error(error)) => return Err(StoreError::io(&error)),
+        }
     }
 }
 

@@ -1,11 +1,12 @@
-//! One writer, one flusher. Writes that wait at the same time share a transaction, and those that must be on disk
-//! share a flush; a write that nobody waits for is committed at once and flushed within moments.
+//! One writer, one flusher, one copier. Writes that wait at the same time share a transaction, and those that must be
+//! on disk share a flush; a write that nobody waits for is committed at once and flushed within moments. The copier
+//! brings the write-ahead log back into the database, and nobody waits for it.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -104,23 +105,28 @@ pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
 }
 
-/// The two threads; they end when the queue is dropped.
+/// Starts the threads; they end when the queue is dropped.
 pub(super) fn start(
     writer: Writer,
-    flusher: Connection,
+    copier: Connection,
     database: &Path,
     queue: Receiver<Box<dyn Job>>,
-) -> io::Result<[JoinHandle<()>; 2]> {
+) -> io::Result<[JoinHandle<()>; 3]> {
     let (to_flusher, commits) = mpsc::channel();
+    // One note that there is something to copy is as good as many.
+    let (to_copier, notes) = mpsc::sync_channel(1);
     let shared = Arc::clone(&writer.shared);
     let wal = PathBuf::from(format!("{}-wal", database.display()));
-    let one = std::thread::Builder::new()
-        .name("store-writer".into())
-        .spawn(move || writer.run(&queue, &to_flusher))?;
-    let two = std::thread::Builder::new().name("store-flusher".into()).spawn(move || {
-        Flusher { conn: flusher, wal, shared, file: None, since_copy: 0 }.run(&commits)
-    })?;
-    Ok([one, two])
+    let also = wal.clone();
+    let flusher = Flusher { wal, shared, file: None, since_copy: 0, copier: to_copier };
+    let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
+        std::thread::Builder::new().name(name.into()).spawn(run)
+    };
+    Ok([
+        start("store-writer", Box::new(move || writer.run(&queue, &to_flusher)))?,
+        start("store-flusher", Box::new(move || flusher.run(&commits)))?,
+        start("store-copier", Box::new(move || copy_back(&copier, &also, &notes)))?,
+    ])
 }
 
 /// What one commit leaves to the flusher: the jobs that wait for the disk.
@@ -262,11 +268,11 @@ impl Writer {
 
 /// The thread that flushes.
 struct Flusher {
-    conn: Connection,
     wal: PathBuf,
     shared: Arc<Shared>,
     file: Option<File>,
     since_copy: u64,
+    copier: SyncSender<()>,
 }
 
 impl Flusher {
@@ -295,7 +301,9 @@ impl Flusher {
             }
             self.since_copy += count;
             if end.is_ok() && self.since_copy >= COMMITS_PER_COPY {
-                self.copy_back();
+                self.since_copy = 0;
+                // Full: the copier has a note already.
+                let _ = self.copier.try_send(());
             }
         }
     }
@@ -326,13 +334,14 @@ impl Flusher {
             self.shared.broken.get_or_init(|| unflushed).clone()
         })
     }
+}
 
-    /// Copies the write-ahead log back into the database, beside the writer; where it grew too long, in its place.
-    fn copy_back(&mut self) {
-        self.since_copy = 0;
-        let long = std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() > limits::WAL_BYTES);
+/// Copies the write-ahead log back into the database, beside the writer; where it grew too long, in its place.
+fn copy_back(conn: &Connection, wal: &Path, notes: &Receiver<()>) {
+    while notes.recv().is_ok() {
+        let long = std::fs::metadata(wal).is_ok_and(|wal| wal.len() > limits::WAL_BYTES);
         let how = if long { "TRUNCATE" } else { "PASSIVE" };
         // What is not copied now is copied later; until then it is safe where it is.
-        let _ = self.conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
+        let _ = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
     }
 }

@@ -5,26 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use store::journal::{Trust, verify_store};
 use store::{
-    Access, ActivityQuery, GrantHow, Ids, NewGrant, NewOutcome, Options, OutcomeState, SessionEnd,
-    SessionQuery, Sqlite, Store, Verdict,
+    Access, ActivityQuery, Ids, NewOutcome, Options, OutcomeState, SessionEnd, SessionQuery,
+    Sqlite, Store, Verdict,
 };
 
 use crate::child;
-use crate::sample::{NOON, attempt, decision, open, options, outcome, run, session};
+use crate::sample::{NOON, attempt, decision, grant, open, options, outcome, run, session};
 
 /// What a gateway does, with a line on standard output for each promise that it was given.
 async fn work(store: &dyn Store) {
     let session = store.open_session(session()).await.unwrap();
     println!("\nsession {session}");
-    let grant = NewGrant {
-        server: "github".into(),
-        tool: "create_issue".into(),
-        digest: "sha256:aa".into(),
-        how: GrantHow::Accepted,
-        by: "me".into(),
-        at: NOON,
-    };
-    store.grant(grant).await.unwrap();
+    store.grant(grant()).await.unwrap();
     println!("\ngrant");
     for n in 0..2 {
         let new = decision(store, session);

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use store::journal::{FaultKind, Report, Trust, export, verify_folder, verify_store};
 use store::{Access, Decision, NewOutcome, OutcomeState, RequestId, Sqlite, Store, Verdict};
 
-use crate::sample::{NOON, attempt, decision, open, options, outcome, run, session};
+use crate::sample::{NOON, attempt, decision, grant, open, options, outcome, run, session};
 
 /// A folder with a store of a few records, and its export.
 struct Journal {
@@ -19,11 +21,18 @@ struct Journal {
 impl Journal {
     /// `calls` calls, the last of which is refused; signed after the first call too.
     fn new(calls: usize) -> Journal {
+        Journal::with(calls, false)
+    }
+
+    fn with(calls: usize, granted: bool) -> Journal {
         let folder = tempfile::tempdir().unwrap();
         let store = open(folder.path()).unwrap();
         let mut requests = Vec::new();
         let exported = run(async {
             let session = store.open_session(session()).await.unwrap();
+            if granted {
+                store.grant(grant()).await.unwrap();
+            }
             for n in 0..calls {
                 let mut new = decision(&store, session);
                 requests.push(new.request);
@@ -297,6 +306,8 @@ fn a_row_that_contradicts_its_record_is_found() {
         ("UPDATE outcome SET by = 'person eve'", kind),
         ("DELETE FROM outcome", kind),
         ("INSERT INTO granted VALUES ('github', 't', 'd', 'accepted', 'eve', 1, NULL)", kind),
+        ("UPDATE granted SET digest = 'other'", kind),
+        ("UPDATE granted SET gone_at = 1", kind),
         ("INSERT INTO approver VALUES ('eve', 'AAAA', 1)", kind),
         ("UPDATE payload SET sealed = zeroblob(80) WHERE part = 'answer'", payload),
         ("DELETE FROM payload WHERE part = 'raw-arguments'", payload),
@@ -313,7 +324,7 @@ fn a_row_that_contradicts_its_record_is_found() {
             FaultKind::Checkpoint,
         ),
     ] {
-        let journal = Journal::new(3);
+        let journal = Journal::with(3, change.contains("granted"));
         let conn = rusqlite::Connection::open(journal.database()).unwrap();
         assert!(conn.execute(change, []).unwrap() > 0, "{change}");
         drop(conn);
@@ -369,4 +380,34 @@ fn secrets_are_in_no_file() {
         }
     }
     assert!(files >= 10, "{files}");
+}
+
+#[test]
+fn a_store_at_work_is_verified_without_alarm() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(open(folder.path()).unwrap());
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let calls = Arc::new(AtomicUsize::new(0));
+        let (at_work, made) = (Arc::clone(&store), Arc::clone(&calls));
+        let work = tokio::spawn(async move {
+            while made.fetch_add(1, Ordering::SeqCst) < 30 {
+                let new = decision(&*at_work, session);
+                let request = new.request;
+                at_work.decide(new).await.unwrap();
+                at_work.grant(grant()).await.unwrap();
+                let id = at_work.intend(attempt(request)).await.unwrap();
+                at_work.outcome(outcome(id, OutcomeState::Done)).await.unwrap();
+            }
+        });
+        let path = folder.path().join("steadfast.db");
+        let reader = Sqlite::open(path, options(Access::Read)).unwrap();
+        let mut looks = 0;
+        while calls.load(Ordering::SeqCst) < 30 || looks == 0 {
+            let report = verify_store(&reader, &Trust::default(), |_| {}).await.unwrap();
+            assert!(report.is_sound(), "{:?}", report.faults);
+            looks += 1;
+        }
+        work.await.unwrap();
+    });
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use store::{
-    Access, Decision, Era, Grade, Ids, NewAttempt, NewOutcome, NewSession, Options, OutcomeState,
-    Planned, RequestId, SessionId, Sqlite, Store, StoreError, Verdict,
+    Access, Decision, Era, Grade, GrantHow, Ids, NewAttempt, NewGrant, NewOutcome, NewSession,
+    Options, OutcomeState, Planned, RequestId, SessionId, Sqlite, Store, StoreError, Verdict,
 };
 
 /// A day in November.
@@ -75,4 +75,15 @@ pub fn attempt(request: RequestId) -> NewAttempt {
 
 pub fn outcome(attempt: store::AttemptId, state: OutcomeState) -> NewOutcome {
     NewOutcome { attempt, state, answer: None, late: false, at: NOON }
+}
+
+pub fn grant() -> NewGrant {
+    NewGrant {
+        server: "github".into(),
+        tool: "create_issue".into(),
+        digest: "sha256:aa".into(),
+        how: GrantHow::Accepted,
+        by: "me".into(),
+        at: NOON,
+    }
 }

@@ -1,0 +1,91 @@
+//! The store of the gateway, as commands open it.
+
+use crate::exit::Failure;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::{Access, Answer, Millis, Options, Sqlite, StoreError};
+
+/// The file in the folder of the state.
+const FILE: &str = "steadfast.db";
+
+/// Where the store is.
+#[derive(Debug, Clone, clap::Args)]
+pub struct StoreArgs {
+    /// The store: a file, or a folder with steadfast.db [default: in $XDG_STATE_HOME/steadfast or ~/.local/state/steadfast]
+    #[arg(long = "store", value_name = "PATH")]
+    path: Option<PathBuf>,
+}
+
+impl StoreArgs {
+    /// The file.
+    pub fn path(&self) -> Result<PathBuf, Failure> {
+        match &self.path {
+            Some(path) if path.is_dir() => Ok(path.join(FILE)),
+            Some(path) => Ok(path.clone()),
+            None => state_folder().map(|folder| folder.join(FILE)).ok_or_else(|| {
+                Failure::one(
+                    "store",
+                    "Neither XDG_STATE_HOME nor HOME is set to an absolute path.",
+                    "Name the store: --store PATH.",
+                )
+            }),
+        }
+    }
+
+    /// Opens it.
+    pub fn open(&self, access: Access) -> Result<Sqlite, Failure> {
+        let path = self.path()?;
+        Sqlite::open(&path, Options::new(access, now())).map_err(|error| failure(&path, &error))
+    }
+}
+
+/// The folder of the state, by the rules of the XDG base directories.
+fn state_folder() -> Option<PathBuf> {
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))?;
+    Some(state.join("steadfast"))
+}
+
+/// Waits for an answer of the store.
+pub fn wait<T>(answer: Answer<'_, T>) -> Result<T, Failure> {
+    block_on(answer).map_err(|error| failure(Path::new("store"), &error))
+}
+
+/// Runs a task of the store here.
+pub fn block_on<T>(task: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime without drivers needs nothing of the system")
+        .block_on(task)
+}
+
+/// A sentence of the store as a failure: it brings its place and its way forward along.
+pub fn failure(path: &Path, error: &StoreError) -> Failure {
+    let sentence = error.to_string();
+    let place = path.display().to_string();
+    match sentence.strip_prefix(&format!("{place}: ")) {
+        Some(rest) => Failure::one(place, rest, ""),
+        None => Failure::one("store", sentence, ""),
+    }
+}
+
+/// The time of now.
+pub fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+}
+
+/// A time for people and programs, in UTC.
+pub fn shown_time(at: Millis) -> String {
+    i64::try_from(at)
+        .ok()
+        .and_then(|at| jiff::Timestamp::from_millisecond(at).ok())
+        .map_or_else(|| at.to_string(), |at| format!("{at:.3}"))
+}
+
+/// Who is at this terminal, as far as the environment says. It is a note for the record, not a proof.
+pub fn who() -> String {
+    std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "unnamed".into())
+}
