@@ -43,6 +43,7 @@ const fn row<C: Command>() -> Row {
 
 /// Every command, in the order of the help.
 static COMMANDS: &[Row] = &[
+    row::<cmd::demo::DemoArgs>(),
     row::<cmd::diff::Diff>(),
     row::<cmd::snapshot::SnapshotArgs>(),
     row::<cmd::lock::LockArgs>(),
@@ -51,6 +52,7 @@ static COMMANDS: &[Row] = &[
     row::<cmd::sessions::Sessions>(),
     row::<cmd::activity::ActivityArgs>(),
     row::<cmd::journal::Journal>(),
+    row::<cmd::wrap::WrapArgs>(),
     row::<cmd::explain::Explain>(),
     row::<cmd::rules::Rules>(),
     row::<cmd::completions::Completions>(),
@@ -88,7 +90,8 @@ pub fn definition() -> clap::Command {
         .long_about(
             "Keeps an AI agent's action true to the contract it was planned against.\n\n\
              Compares two versions of an MCP server's tools, an HTTP API or a JSON Schema, and tells for every\n\
-             change whether a call planned before it still means the same.",
+             change whether a call planned before it still means the same. Put before a server, it holds live\n\
+             sessions to what they were planned under.",
         )
         .after_help(EXIT_CODES)
         .subcommand_required(true)
@@ -104,7 +107,7 @@ pub fn definition() -> clap::Command {
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine · 1 findings at the threshold · 2 wrong use or bad input · 3 only undecided · 70 a bug of steadfast
 
-Start with:  steadfast diff --example";
+Start with:  steadfast demo";
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

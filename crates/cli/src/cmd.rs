@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod adapters;
 pub mod completions;
+pub mod demo;
 pub mod diff;
 pub mod explain;
 pub mod gate;
@@ -12,3 +13,4 @@ pub mod man;
 pub mod rules;
 pub mod sessions;
 pub mod snapshot;
+pub mod wrap;

@@ -13,7 +13,6 @@ mod review;
 mod server;
 mod settings;
 mod state;
-
 mod target;
 
 use exit::Exit;

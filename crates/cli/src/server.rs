@@ -69,6 +69,20 @@ impl ServerArgs {
         self.ask(shell, &Target::Url { url: address.to_owned(), headers })
     }
 
+    /// The server at an address, to be spoken to at length.
+    pub fn web(&self, address: &str) -> Result<mcp::http::Server, Failure> {
+        let headers = self.headers()?;
+        mcp::http::Server::new(address, headers, self.proxy_from_env, self.plain_http).map_err(
+            |why| {
+                Failure::one(
+                    mcp::shown_address(address),
+                    why,
+                    "Give the address of the MCP endpoint, https where a token goes with it.",
+                )
+            },
+        )
+    }
+
     fn ask(&self, shell: &Shell, target: &Target) -> Result<Snapshot, Failure> {
         let bar = shell.interactive.then(|| progress(&target.to_string()));
         let options = self.options(bar.clone())?;

@@ -39,6 +39,27 @@ impl StoreArgs {
     }
 }
 
+impl StoreArgs {
+    /// Opens it for a gateway, and makes it where there is none. Where another gateway has it already, this one works
+    /// beside it.
+    pub fn open_for_gateway(&self) -> Result<Sqlite, Failure> {
+        let path = self.path()?;
+        if let Some(folder) = path.parent()
+            && let Err(why) = std::fs::create_dir_all(folder)
+        {
+            return Err(Failure::one(
+                folder.display().to_string(),
+                format!("The folder for durable state cannot be made: {why}."),
+                "Make it, or name another file with --store.",
+            ));
+        }
+        match Sqlite::open(&path, Options::new(Access::Gateway, now())) {
+            Err(StoreError::Locked { .. }) => self.open(Access::Command),
+            other => other.map_err(|error| failure(&path, &error)),
+        }
+    }
+}
+
 /// The folder of the state, by the rules of the XDG base directories.
 fn state_folder() -> Option<PathBuf> {
     let absolute =

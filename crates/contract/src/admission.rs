@@ -85,6 +85,10 @@ impl Default for Policy {
 /// Everything the decision rests on. Captured once; nothing is read again.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
+    /// The name that people know the server by.
+    pub server: &'a str,
+    /// The version that the server names, where it names one.
+    pub server_version: Option<&'a str>,
     /// The tool that is called.
     pub name: &'a str,
     /// The arguments, an object.
@@ -128,7 +132,11 @@ pub trait Compare {
 
 /// What an adapter must know of the call besides its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct With {
+pub struct With<'a> {
+    /// The name that people know the server by.
+    pub server: &'a str,
+    /// The version that the server names, where it names one.
+    pub server_version: Option<&'a str>,
     /// How well the planned revision is known.
     pub grade: Grade,
     /// True where the call can have an effect.
@@ -146,8 +154,21 @@ pub trait Adapt {
         planned: &Arc<Revised>,
         live: &Arc<Revised>,
         arguments: &Value,
-        with: With,
+        with: With<'_>,
     ) -> Result<Option<Adapted>, String>;
+
+    /// Where calls of a tool that is gone are carried to, by declaration.
+    fn target(&self, _tool: &str) -> Option<String> {
+        None
+    }
+
+    /// The structured answer as the planned contract has it, by the adapters that carried the call.
+    ///
+    /// # Errors
+    /// Where it cannot be restored, in a sentence.
+    fn restore(&self, _by: &[String], answer: &Value) -> Result<Value, String> {
+        Ok(answer.clone())
+    }
 }
 
 /// No adapters.
@@ -160,7 +181,7 @@ impl Adapt for Plain {
         _: &Arc<Revised>,
         _: &Arc<Revised>,
         _: &Value,
-        _: With,
+        _: With<'_>,
     ) -> Result<Option<Adapted>, String> {
         Ok(None)
     }

@@ -77,6 +77,25 @@ impl Revised {
         fit(schema.as_ref(), result, "outputSchema")
     }
 
+    /// The members that a result lacks where the revision promises them, dotted, by the rejection of it.
+    pub fn lacks(&self, result: Option<&Value>, rejection: &Rejection) -> Vec<String> {
+        let required = || {
+            let around = rejection.schema_pointer.strip_suffix("/required")?;
+            let schema = self.tool.raw.get("outputSchema")?.pointer(around)?;
+            let place = result?.pointer(&rejection.instance_pointer)?.as_object()?;
+            let prefix: String = rejection
+                .instance_pointer
+                .split('/')
+                .skip(1)
+                .map(|step| format!("{step}."))
+                .collect();
+            let names = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str);
+            let lacking = names.filter(|name| !place.contains_key(*name));
+            Some(lacking.map(|name| format!("{prefix}{name}")).collect())
+        };
+        required().unwrap_or_default()
+    }
+
     /// The top-level arguments that the revision declares; `None` where it takes any name, so that nothing can be told
     /// from a name.
     pub fn declared(&self) -> Option<Vec<String>> {

@@ -4,7 +4,7 @@
 //! every request has a stream of its own; here they all end in one queue, and a request whose stream ends without an
 //! answer is told as [`Incoming::Lost`].
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::process::ChildStdin;
@@ -45,22 +45,22 @@ pub struct Uplink(Arc<Way>);
 
 enum Way {
     Stdio { stdin: tokio::sync::Mutex<Option<ChildStdin>>, pump: AbortHandle },
-    Http(Web),
+    Http(Box<Web>),
 }
 
 struct Web {
     server: Mutex<http::Server>,
     incoming: mpsc::Sender<Incoming>,
     /// Requests under way, to be broken off.
-    open: Mutex<HashMap<Id, AbortHandle>>,
+    open: Mutex<BTreeMap<Id, AbortHandle>>,
 }
 
-/// Starts a command and speaks to it. Must be called inside a tokio runtime.
+/// Starts a command and speaks to it; its stderr is passed on. Must be called inside a tokio runtime.
 ///
 /// # Errors
 /// Where the command cannot be started.
 pub fn start(command: &[String]) -> Result<(Uplink, mpsc::Receiver<Incoming>), Failure> {
-    let mut server = stdio::Server::start(command)?;
+    let mut server = stdio::Server::start_with(command, true)?;
     let stdin = tokio::sync::Mutex::new(server.take_stdin());
     let (sender, incoming) = mpsc::channel(limits::QUEUE);
     let pump = tokio::spawn(pump(server, sender)).abort_handle();
@@ -71,7 +71,7 @@ pub fn start(command: &[String]) -> Result<(Uplink, mpsc::Receiver<Incoming>), F
 pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
     let (sender, incoming) = mpsc::channel(limits::QUEUE);
     let web = Web { server: Mutex::new(server), incoming: sender, open: Mutex::default() };
-    (Uplink(Arc::new(Way::Http(web))), incoming)
+    (Uplink(Arc::new(Way::Http(Box::new(web)))), incoming)
 }
 
 async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
@@ -155,9 +155,8 @@ impl Uplink {
             Way::Stdio { stdin, .. } => *stdin.lock().await = None,
             Way::Http(web) => {
                 let server = lock(&web.server).clone();
-                for (_, task) in lock(&web.open).drain() {
-                    task.abort();
-                }
+                let open = std::mem::take(&mut *lock(&web.open));
+                open.values().for_each(AbortHandle::abort);
                 server.close().await;
             }
         }

@@ -42,6 +42,27 @@ pub enum Failure {
     Interrupted,
 }
 
+/// A phrase, to stand inside a sentence.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Spawn(why) => write!(f, "the command could not be started: {why}"),
+            Failure::Ended(Some(status)) => write!(f, "the server ended ({status})"),
+            Failure::Ended(None) => f.write_str("the server closed its stdout"),
+            Failure::Silent(after) => write!(f, "no answer came within {}", duration(*after)),
+            Failure::TooLong(limit) => write!(f, "a message has more than {} MiB", limit >> 20),
+            Failure::Flood(n) => write!(f, "{n} other messages came in its place"),
+            Failure::Rpc(error, _) => write!(f, "it was answered with error {}", error.code),
+            Failure::Unreachable(why) => write!(f, "the server could not be reached: {why}"),
+            Failure::Status { code, .. } => write!(f, "it was answered with HTTP {code}"),
+            Failure::Redirect(to) => write!(f, "it was redirected to {}", quote(to)),
+            Failure::Garbled(what, _) => write!(f, "what came is no message: {what}"),
+            Failure::Cut => f.write_str("the connection ended before the answer"),
+            Failure::Interrupted => f.write_str("it was stopped"),
+        }
+    }
+}
+
 /// What a fetch failed for, for callers that decide by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {

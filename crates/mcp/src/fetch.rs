@@ -220,8 +220,8 @@ fn snapshot(
     }
 }
 
-/// Resolves when the program is told to stop.
-async fn interrupted() {
+/// Resolves when the program is told to stop (SIGINT, SIGTERM, SIGHUP). Must be called inside a tokio runtime.
+pub async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();

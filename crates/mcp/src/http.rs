@@ -59,6 +59,12 @@ pub enum Answer {
     Accepted,
 }
 
+/// Chooses the cryptography of TLS for this process, once. A client of the HTTP library cannot be built before.
+pub fn cryptography() {
+    // Fails only where it is chosen already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 impl Server {
     /// A server at this address. Opens no connection yet.
     ///
@@ -88,7 +94,7 @@ impl Server {
             );
         }
         // Only fails when a provider is already in place, which serves as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        cryptography();
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(limits::CONNECT)

@@ -24,7 +24,7 @@ pub mod stdio;
 pub mod version;
 
 pub use error::{ErrorKind, Failure, FetchError, Problem};
-pub use fetch::{FetchOptions, Step, Target, fetch, fetch_async};
+pub use fetch::{FetchOptions, Step, Target, fetch, fetch_async, interrupted};
 pub use list::{ListPage, Listed};
 pub use secret::{BEARER_VARIABLE, Headers, shown_address, shown_command};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot, Source};

@@ -59,6 +59,17 @@ impl fmt::Display for Id {
     }
 }
 
+impl Id {
+    /// Reads an id from raw JSON. `None` where it is neither a number nor a string.
+    pub fn read(raw: &str) -> Option<Id> {
+        match raw.as_bytes().first()? {
+            b'"' => serde_json::from_str(raw).ok().map(Id::Text),
+            b'-' | b'0'..=b'9' => Some(Id::Number(raw.to_owned())),
+            _ => None,
+        }
+    }
+}
+
 impl From<u64> for Id {
     fn from(n: u64) -> Id {
         Id::Number(n.to_string())
@@ -310,5 +321,13 @@ pub fn failure(id: &Id, code: i64, message: &str) -> String {
     let message = serde_json::Value::from(message);
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message}}}}}"
+    )
+}
+
+/// Writes the answer to what could not be read as a message.
+pub fn unreadable(why: &str) -> String {
+    let message = serde_json::Value::from(format!("Parse error: {why}"));
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{{\"code\":-32700,\"message\":{message}}}}}"
     )
 }

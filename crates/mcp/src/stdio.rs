@@ -61,6 +61,11 @@ impl Server {
     /// Starts a command in a process group of its own. It inherits the environment except the bearer token.
     /// Must be called inside a tokio runtime.
     pub fn start(command: &[String]) -> Result<Server, Failure> {
+        Server::start_with(command, false)
+    }
+
+    /// The same; with `shown`, what it writes to stderr also goes to this program's.
+    pub fn start_with(command: &[String], shown: bool) -> Result<Server, Failure> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::Spawn("no command was given".into()))?;
         let mut child = Command::new(program)
@@ -80,7 +85,7 @@ impl Server {
         let (sender, incoming) = mpsc::channel(limits::QUEUE);
         tokio::spawn(read_messages(stdout, sender));
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
-        let drained = tokio::spawn(drain(errors, Arc::clone(&stderr)));
+        let drained = tokio::spawn(drain(errors, Arc::clone(&stderr), shown));
         Ok(Server { child, group, stdin, incoming, stderr, drained })
     }
 
@@ -194,13 +199,24 @@ fn incoming(line: Line) -> Vec<Incoming> {
     }
 }
 
-async fn drain(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<String>>>) {
+async fn drain(
+    mut stderr: impl AsyncRead + Unpin,
+    kept: Arc<Mutex<VecDeque<String>>>,
+    shown: bool,
+) {
+    let mut own = tokio::io::stderr();
     let mut lines = Lines::new(16 << 10);
     let mut buffer = vec![0; 8 << 10];
     loop {
         let (found, last) = match stderr.read(&mut buffer).await {
             Ok(0) | Err(_) => (lines.end().into_iter().collect(), true),
-            Ok(n) => (lines.push(&buffer[..n]), false),
+            Ok(n) => {
+                if shown {
+                    // Nobody reads it: that is no reason to stop the server.
+                    let _ = own.write_all(&buffer[..n]).await;
+                }
+                (lines.push(&buffer[..n]), false)
+            }
         };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         for line in found {

@@ -10,7 +10,7 @@ const COMMANDS: &[&str] = &[
 #[test]
 fn help_names_every_command_and_shows_examples() {
     let folder = Folder::new();
-    let help = folder.run(&["--help"]).code(0).says("Exit codes").says("steadfast diff --example");
+    let help = folder.run(&["--help"]).code(0).says("Exit codes").says("steadfast demo");
     for name in COMMANDS {
         assert!(help.out.contains(&format!("  {name} ")), "{name} in\n{}", help.out);
         folder.run(&[name, "--help"]).code(0).says("Examples:").says(&format!("steadfast {name}"));

@@ -249,7 +249,7 @@ impl Adapt for AtCall<'_> {
         planned: &Arc<Revised>,
         live: &Arc<Revised>,
         arguments: &Value,
-        with: With,
+        with: With<'_>,
     ) -> Result<Option<Adapted>, String> {
         let first =
             |why: Vec<Refutation>| why.into_iter().next().map(|no| no.sentence).unwrap_or_default();
@@ -292,7 +292,7 @@ impl AtCall<'_> {
         planned: &Arc<Revised>,
         live: &Arc<Revised>,
         arguments: &Value,
-        with: With,
+        with: With<'_>,
     ) -> Option<Adapted> {
         if planned.name() != live.name() || (with.effect && !with.pin_effects) {
             return None;

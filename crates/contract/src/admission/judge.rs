@@ -58,7 +58,8 @@ impl Judge<'_> {
     /// Which revisions the call is judged by, and how well that is known.
     fn planned(&self, live: &Arc<Revised>) -> Result<Vec<(Arc<Revised>, Grade)>, Box<Refusal>> {
         let facts = self.facts;
-        let known = facts.acknowledged == Some(live.digest())
+        let renamed = live.name() != facts.name;
+        let known = (facts.acknowledged == Some(live.digest()) && !renamed)
             || facts.candidates.iter().all(|candidate| candidate.digest() == live.digest());
         if known {
             // What the client saw is what runs: the server judges its own arguments.
@@ -70,7 +71,7 @@ impl Judge<'_> {
         if !written.is_empty() {
             return Ok(with_grade(written, facts.grade));
         }
-        if live.could_write(arguments) {
+        if !renamed && live.could_write(arguments) {
             // A call repaired by its refusal: only the live revision could have produced it.
             return Ok(vec![(Arc::clone(live), Grade::Shape)]);
         }
@@ -107,15 +108,26 @@ impl Judge<'_> {
         let fit = live.takes(facts.arguments);
         ground.rules = codes(&moved);
         let sure = moved.iter().all(|change| change.axes.meaning == Meaning::Same);
-        if sure && fit == Fit::Fits {
+        // A call never follows a new name by itself.
+        let renamed = planned.name() != live.name();
+        if sure && fit == Fit::Fits && !renamed {
             return Decision::Forward(ground);
         }
-        let with = With { grade, effect: ground.effect, pin_effects: facts.policy.pin_effects };
+        let with = With {
+            server: facts.server,
+            server_version: facts.server_version,
+            grade,
+            effect: ground.effect,
+            pin_effects: facts.policy.pin_effects,
+        };
         let ended = match self.adapt.adapt(planned, live, facts.arguments, with) {
             Ok(Some(adapted)) => return Decision::Adapt(adapted, ground),
             Ok(None) => None,
             Err(why) => Some(why),
         };
+        if renamed {
+            return Decision::Refuse(removed(facts), ground);
+        }
         let known = moved.iter().all(|change| change.axes.meaning != Meaning::Changed);
         if known && fit == Fit::Fits {
             // Nothing says that the call means something else; nothing proves that it does not.

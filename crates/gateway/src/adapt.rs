@@ -1,0 +1,100 @@
+//! Declared adapters in force: each is proved for the very pair of revisions before it touches a call.
+
+use crate::limits;
+use contract::adapter::{Adapter, Adapters, Anew, AtCall, Context, Proof, Prove, Refutation};
+use contract::admission::{Adapt, Adapted, Grade, With};
+use contract::lexicon::Lexicon;
+use contract::policy::Day;
+use contract::{Revised, Tool};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is asked for the day of a call.
+pub type Today = Box<dyn Fn() -> Day + Send + Sync>;
+
+/// Adapters that a person declared, with what they may rest on.
+pub struct Declared {
+    adapters: Adapters,
+    /// What is known about who acts and where.
+    facts: BTreeMap<String, String>,
+    lexicon: Lexicon,
+    today: Today,
+    proofs: Mutex<HashMap<Pair, Proved>>,
+}
+
+/// The adapter, and the digests of the two revisions.
+type Pair = (String, String, String);
+type Proved = Arc<Result<Proof, Vec<Refutation>>>;
+
+impl Declared {
+    /// Adapters with what they may rest on.
+    pub fn new(
+        adapters: Adapters,
+        facts: BTreeMap<String, String>,
+        lexicon: Lexicon,
+        today: Today,
+    ) -> Declared {
+        Declared { adapters, facts, lexicon, today, proofs: Mutex::default() }
+    }
+}
+
+impl Prove for Declared {
+    fn prove(&self, adapter: &Adapter, old: &Tool, new: &Tool) -> Proved {
+        let digest = |tool: &Tool| contract::digest::of_tool(&tool.raw);
+        let key = (adapter.id.clone(), digest(old), digest(new));
+        let lock = || self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Arc::clone(known);
+        }
+        let proved = Anew(&self.lexicon).prove(adapter, old, new);
+        let mut proofs = lock();
+        if proofs.len() >= limits::COMPARISONS {
+            proofs.clear();
+        }
+        proofs.insert(key, Arc::clone(&proved));
+        proved
+    }
+}
+
+impl Adapt for Declared {
+    fn target(&self, tool: &str) -> Option<String> {
+        let mut targets =
+            self.adapters.adapters.iter().filter(|a| a.tool == tool).map(Adapter::target);
+        targets.find(|target| *target != tool).map(str::to_owned)
+    }
+
+    fn adapt(
+        &self,
+        planned: &Arc<Revised>,
+        live: &Arc<Revised>,
+        arguments: &Value,
+        with: With<'_>,
+    ) -> Result<Option<Adapted>, String> {
+        let context = Context {
+            today: (self.today)(),
+            server_version: with.server_version,
+            // It was shown the old contract, so it was there before the new one.
+            session_started_before_change: with.grade <= Grade::Session,
+            conditions: &self.facts,
+            evidence: with.grade,
+        };
+        let at_call = AtCall {
+            adapters: &self.adapters,
+            server: Some(with.server),
+            lexicon: &self.lexicon,
+            proofs: self,
+            context: &context,
+            history: &[],
+        };
+        at_call.adapt(planned, live, arguments, with)
+    }
+
+    fn restore(&self, by: &[String], answer: &Value) -> Result<Value, String> {
+        let mut answer = answer.clone();
+        for adapter in self.adapters.adapters.iter().filter(|adapter| by.contains(&adapter.id)) {
+            answer = adapter.restore(&answer)?;
+        }
+        Ok(answer)
+    }
+}

@@ -1,0 +1,463 @@
+//! One `tools/call`, from the client to the server and back.
+
+use crate::event;
+use crate::refusal;
+use crate::session::Session;
+use crate::upstream::Fate;
+use crate::view::Refused;
+use contract::admission::{
+    Action, Adapted, Code, Decision, Facts, Grade, Ground, Refusal, Retry, decide,
+};
+use contract::{Fit, Revised};
+use mcp::Era;
+use mcp::message::{self, Id, Kind, Message};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use store::{NewAttempt, NewOutcome, OutcomeState, RequestId, Verdict};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+/// The argument by which a caller says that it read a refusal.
+pub const ACKNOWLEDGE: &str = "steadfast_ack";
+
+/// A call as it came.
+pub struct Call {
+    /// The whole message.
+    pub message: Message,
+    /// Its id.
+    pub id: Id,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, without the token of a refusal. An object.
+    pub arguments: Value,
+    /// The token.
+    token: Option<String>,
+}
+
+/// The right to be the next call that is decided and sent. Dropped when the call has left, or will not.
+pub struct Turn(#[expect(dead_code, reason = "dropping it is the message")] oneshot::Sender<()>);
+
+impl Turn {
+    /// A turn, and what resolves when it ends.
+    pub fn new() -> (Turn, oneshot::Receiver<()>) {
+        let (sender, ended) = oneshot::channel();
+        (Turn(sender), ended)
+    }
+}
+
+impl Call {
+    /// Reads a `tools/call`. `None` where its parameters are no call: the server says what is wrong with it.
+    pub fn read(message: &Message) -> Option<Call> {
+        let Kind::Request { id, .. } = message.kind() else { return None };
+        let params: Map<String, Value> = serde_json::from_str(message.params()?).ok()?;
+        let tool = params.get("name")?.as_str()?.to_owned();
+        let mut arguments = match params.get("arguments") {
+            None => Map::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => return None,
+        };
+        let token = match arguments.get(ACKNOWLEDGE) {
+            Some(Value::String(_)) => arguments.shift_remove(ACKNOWLEDGE),
+            _ => None,
+        };
+        let token = token.and_then(|token| token.as_str().map(str::to_owned));
+        let arguments = Value::Object(arguments);
+        Some(Call { message: message.clone(), id: id.clone(), tool, arguments, token })
+    }
+
+    /// The digest of the arguments without some of them.
+    fn digest_without(&self, free: &[String]) -> String {
+        let Value::Object(members) = &self.arguments else {
+            return contract::digest::of_value(&self.arguments);
+        };
+        let rest: Map<String, Value> = members
+            .iter()
+            .filter(|(name, _)| !free.contains(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        contract::digest::of_value(&Value::Object(rest))
+    }
+
+    /// The message with another tool or other arguments; the one that came where neither differs from it.
+    fn rewritten(&self, tool: &str, arguments: &Value) -> Message {
+        if self.token.is_none() && tool == self.tool && *arguments == self.arguments {
+            return self.message.clone();
+        }
+        let rewrite = || {
+            let mut whole: Map<String, Value> = serde_json::from_str(self.message.text()).ok()?;
+            let params = whole.get_mut("params")?.as_object_mut()?;
+            params.insert("name".into(), tool.into());
+            params.insert("arguments".into(), arguments.clone());
+            Message::parse(&Value::Object(whole).to_string()).ok()
+        };
+        rewrite().unwrap_or_else(|| self.message.clone())
+    }
+
+    /// True where the client asks for a task in place of an answer.
+    fn as_task(&self) -> bool {
+        let params: Option<Map<String, Value>> =
+            self.message.params().and_then(|params| serde_json::from_str(params).ok());
+        params.is_some_and(|params| params.contains_key("task"))
+    }
+}
+
+/// What was captured at admission. Nothing is read again after it.
+struct Plan {
+    request: RequestId,
+    ground: Ground,
+    /// The definition that the answer is measured by.
+    planned: Option<Arc<Revised>>,
+    live: Vec<Arc<Revised>>,
+    shown_output: bool,
+    /// The adapters that carry the call.
+    by: Vec<String>,
+    era: Era,
+}
+
+/// Carries one call.
+pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
+    // What holds now? A call that may have an effect demands to know.
+    let verified = session.verified_for(&call.tool).await;
+    let live = session.runs(&call.tool);
+
+    // What was the caller shown? What was accepted?
+    let now = Instant::now();
+    let digest = live.first().map_or("", |live| live.digest()).to_owned();
+    let (candidates, grade) = session.view().planned(&call.tool, &digest, now);
+    let acknowledged = call.token.as_deref().and_then(|token| {
+        session.view().redeem(token, &call.tool, |free| call.digest_without(free), now)
+    });
+    if live.is_empty() && candidates.is_empty() && verified.is_ok() {
+        // Never listed: the protocol has its own answer for that.
+        drop(turn);
+        let why = format!("Unknown tool: {}", call.tool);
+        return session.reply(&call.id, message::failure(&call.id, -32602, &why)).await;
+    }
+    let granted = match session.granted(&call.tool, &digest).await {
+        Ok(granted) => granted,
+        Err(why) => return session.broken(&call, turn, &why).await,
+    };
+    let heir = session.heir(&call.tool, &candidates);
+    let speech = session.upstream().speech();
+    let facts = Facts {
+        server: session.upstream().name(),
+        server_version: speech.server_version.as_deref(),
+        name: &call.tool,
+        arguments: &call.arguments,
+        candidates: &candidates,
+        grade,
+        live: &live,
+        granted: granted.as_ref(),
+        verified: verified.is_ok(),
+        acknowledged: acknowledged.as_deref(),
+        heir: heir.as_deref(),
+        configured_read: session.settings().is_read(&call.tool),
+        policy: session.settings().policy,
+    };
+    let decision = decide(&facts, session.comparisons(), session.adapters());
+
+    // The ground is on record before anything depends on it.
+    let request = match session.new_request() {
+        Ok(request) => request,
+        Err(why) => return session.broken(&call, turn, &why).await,
+    };
+    let shown_output = candidates.iter().any(|c| c.describes_answers())
+        || live.iter().any(|l| l.describes_answers());
+    let (ground, verdict, adapted, refusal) = parts(decision);
+    let planned = candidates
+        .iter()
+        .chain(&live)
+        .find(|revised| Some(revised.digest()) == ground.planned.as_deref())
+        .cloned();
+    let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
+    let plan = Plan { request, ground, planned, live, shown_output, by, era: session.era() };
+    let observed = session.settings().observe && refusal.is_some();
+    let verdict = if observed { Verdict::Admitted } else { verdict };
+    let granted = granted.as_ref().map(|granted| granted.digest().to_owned());
+    if let Err(why) =
+        session.decided(&plan.record(&call, granted, verdict, adapted.as_ref(), &session)).await
+    {
+        return session.broken(&call, turn, &why).await;
+    }
+
+    if let Some(refusal) = refusal {
+        if !observed {
+            drop(turn);
+            return refuse(&session, &call, &plan, refusal, grade, now).await;
+        }
+        session.tell(
+            "would-refuse",
+            Some(&call.tool),
+            Some(refusal.code.name()),
+            &format!(
+                "would have refused a call of {} ({})",
+                call.tool,
+                plan.ground.rules.join(", ")
+            ),
+        );
+    }
+    if let Some(adapted) = &adapted {
+        session.adapted(&call.tool, adapted, &plan.ground).await;
+    }
+    let (tool, arguments) = adapted
+        .as_ref()
+        .map_or((call.tool.as_str(), &call.arguments), |a| (a.tool.as_str(), &a.arguments));
+    send(&session, &call, &plan, &call.rewritten(tool, arguments), turn).await;
+}
+
+/// One attempt: the intent is on record before the first byte leaves, the outcome before the client hears of it.
+async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Message, turn: Turn) {
+    // Between the decision and now nothing was read; what is live may have moved all the same.
+    let now = session.runs(&call.tool);
+    let moved =
+        !now.iter().map(|live| live.digest()).eq(plan.live.iter().map(|live| live.digest()));
+    if moved && !session.settings().observe {
+        drop(turn);
+        let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
+        let data = Refusal {
+            code: Code::StaleToolSchema,
+            tool: call.tool.clone(),
+            missing: Vec::new(),
+            obsolete: Vec::new(),
+            changed: Vec::new(),
+            required_action: Action::RefreshTools,
+            retry: Retry::AutoAllowed,
+            planned_revision: plan.ground.planned.clone(),
+            current_revision: None,
+            ready: None,
+            heir: None,
+            rejection: None,
+        };
+        let result = refusal::result(text, &data.data(), !plan.shown_output, plan.era);
+        return session.reply(&call.id, message::response(&call.id, &result)).await;
+    }
+    let attempt = NewAttempt {
+        request: plan.request,
+        target: session.upstream().name().to_owned(),
+        idempotency_key: None,
+        again: None,
+        at: event::now(),
+    };
+    let attempt = match session.store().intend(attempt).await {
+        Ok(attempt) => attempt,
+        Err(why) => return session.broken(call, turn, &why.to_string()).await,
+    };
+    if session.withdrawn(&call.id) {
+        // Cancelled before it left: the client expects no answer.
+        drop(turn);
+        return record(session, attempt, OutcomeState::NotSent, None).await;
+    }
+    let sent = session.upstream().ask(message).await;
+    drop(turn);
+    let fate = match sent {
+        Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
+        Err(why) => {
+            record(session, attempt, OutcomeState::NotSent, None).await;
+            let result = refusal::not_sent(&call.tool, &why.to_string(), plan.era);
+            return session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
+    };
+    match fate {
+        Fate::Answered(answer) => {
+            let (text, state) = judged(session, call, plan, &answer);
+            let kept = plan.ground.effect.then(|| text.clone());
+            record(session, attempt, state, kept).await;
+            session.reply(&call.id, text).await;
+            if plan.ground.effect {
+                let _ = session.store().delivered(plan.request, event::now()).await;
+            }
+        }
+        Fate::Lost(why) => {
+            record(session, attempt, OutcomeState::InDoubt, None).await;
+            if session.withdrawn(&call.id) {
+                return;
+            }
+            session.tell(
+                "in-doubt",
+                Some(&call.tool),
+                None,
+                &format!("a call of {} left and was not answered ({why})", call.tool),
+            );
+            let request = plan.request.to_string();
+            let result =
+                refusal::in_doubt(&call.tool, &why, plan.ground.effect, &request, plan.era);
+            session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
+    }
+}
+
+async fn record(
+    session: &Session,
+    attempt: store::AttemptId,
+    state: OutcomeState,
+    answer: Option<String>,
+) {
+    let outcome = NewOutcome { attempt, state, answer, late: false, at: event::now() };
+    if let Err(why) = session.store().outcome(outcome).await {
+        session.tell("fault", None, None, &format!("an outcome could not be recorded: {why}"));
+    }
+}
+
+/// Measures an answer by the contract that the call was planned under. Gives the text for the client and the outcome.
+fn judged(session: &Session, call: &Call, plan: &Plan, answer: &Message) -> (String, OutcomeState) {
+    let mut as_it_came = answer.text().to_owned();
+    let Ok(raw) = answer.outcome() else {
+        // A definite "no" of the server.
+        return (as_it_came, OutcomeState::Failed);
+    };
+    let Ok(mut result) = serde_json::from_str::<Map<String, Value>>(raw) else {
+        return (as_it_came, OutcomeState::Done);
+    };
+    let kind = result.get("resultType").and_then(Value::as_str).unwrap_or("complete");
+    if kind == "input_required" {
+        return (as_it_came, OutcomeState::AwaitingInput);
+    }
+    if result.get("isError").and_then(Value::as_bool) == Some(true) {
+        return (as_it_came, OutcomeState::Failed);
+    }
+    let deferred = kind != "complete" || call.as_task();
+    if let Some(structured) = result.get("structuredContent").filter(|_| !plan.by.is_empty()) {
+        // Where it cannot be restored it is measured as it is, and stops what depends on it.
+        let restored = session.adapters().restore(&plan.by, structured).ok();
+        if let Some(restored) = restored.filter(|restored| restored != structured) {
+            result.insert("structuredContent".into(), restored);
+            as_it_came = message::response(&call.id, &Value::Object(result.clone()).to_string());
+        }
+    }
+    let Some(planned) = plan.planned.as_ref().filter(|p| !deferred && p.describes_answers()) else {
+        return (as_it_came, OutcomeState::Done);
+    };
+    let fit = match result.get("structuredContent") {
+        Some(structured) => planned.answers(structured),
+        None => Fit::Unknown("it has no structured part".to_owned()),
+    };
+    let (lacks, why) = match fit {
+        Fit::Fits => return (as_it_came, OutcomeState::Done),
+        Fit::Rejected(rejection) => {
+            let at = if rejection.instance_pointer.is_empty() {
+                "it".to_owned()
+            } else {
+                rejection.instance_pointer.clone()
+            };
+            let lacks = planned.lacks(result.get("structuredContent"), &rejection);
+            (lacks, format!("{at} does not fit ({})", rejection.keyword))
+        }
+        Fit::Unknown(_) if result.contains_key("structuredContent") => {
+            return (as_it_came, OutcomeState::Done);
+        }
+        Fit::Unknown(why) => (Vec::new(), why),
+    };
+    session.tell(
+        "broken-answer",
+        Some(&call.tool),
+        None,
+        &format!(
+            "the answer of {} breaks the contract it was planned under: {}",
+            call.tool,
+            if lacks.is_empty() { why.clone() } else { format!("it lacks {}", lacks.join(", ")) }
+        ),
+    );
+    if session.settings().observe {
+        return (as_it_came, OutcomeState::Done);
+    }
+    let result = refusal::broken_answer(&call.tool, &lacks, &why, raw, plan.era);
+    (message::response(&call.id, &result), OutcomeState::Done)
+}
+
+/// Answers a call that is not carried out.
+async fn refuse(
+    session: &Session,
+    call: &Call,
+    plan: &Plan,
+    mut refusal: Refusal,
+    grade: Grade,
+    now: Instant,
+) {
+    let top = |field: &String| field.split(['.', '[']).next().unwrap_or(field).to_owned();
+    let mut free: Vec<String> = refusal.missing.iter().map(|(field, _)| top(field)).collect();
+    free.extend(refusal.obsolete.iter().map(top));
+    free.extend(refusal.changed.iter().filter_map(|fault| fault.field.as_ref()).map(top));
+    let rest = call.digest_without(&free);
+    let refused = Refused {
+        tool: &call.tool,
+        live: plan.live.first().map_or("", |live| live.digest()),
+        whole: call.digest_without(&[]),
+        free,
+        rest,
+    };
+    let (times, token) = session.view().refused(&refused, now);
+    let person = times >= crate::limits::REPEATS;
+    if person {
+        refusal.required_action = Action::Stop;
+        refusal.retry = Retry::No;
+    }
+    let decides = matches!(
+        refusal.code,
+        Code::StaleToolSchema | Code::AuthorityWidened | Code::ContractUndecided
+    );
+    let one = plan.live.len() == 1 && refusal.retry == Retry::NewDecision;
+    let token = (decides && one).then_some(token);
+    let _ = grade;
+    session.refused(&call.tool, &refusal, &plan.ground, person).await;
+    let result = refusal::refused(&refusal, token.as_deref(), !plan.shown_output, plan.era);
+    session.reply(&call.id, message::response(&call.id, &result)).await;
+}
+
+/// A decision in its parts.
+fn parts(decision: Decision) -> (Ground, Verdict, Option<Adapted>, Option<Refusal>) {
+    let code = |refusal: &Refusal| Verdict::Refused { code: refusal.code.name().to_owned() };
+    match decision {
+        Decision::Forward(ground) => (ground, Verdict::Admitted, None, None),
+        Decision::Adapt(adapted, ground) => (ground, Verdict::Admitted, Some(adapted), None),
+        // Without a way to ask a person, a hold is a refusal that sends the model to one.
+        Decision::Hold(refusal, ground) | Decision::Refuse(refusal, ground) => {
+            (ground, code(&refusal), None, Some(refusal))
+        }
+    }
+}
+
+impl Plan {
+    /// The decision as the ledger takes it down.
+    fn record(
+        &self,
+        call: &Call,
+        granted: Option<String>,
+        verdict: Verdict,
+        adapted: Option<&Adapted>,
+        session: &Session,
+    ) -> store::Decision {
+        let sent = adapted.map_or(&call.arguments, |adapted| &adapted.arguments);
+        let raw: Option<Map<String, Value>> =
+            call.message.params().and_then(|params| serde_json::from_str(params).ok());
+        let raw = raw.and_then(|params| params.get("arguments").map(ToString::to_string));
+        store::Decision {
+            request: self.request,
+            session: session.id(),
+            principal: session.principal().to_owned(),
+            server: session.upstream().name().to_owned(),
+            server_version: None,
+            tool: call.tool.clone(),
+            planned: store::Planned {
+                digest: self.ground.planned.clone(),
+                ordinal: None,
+                grade: self
+                    .ground
+                    .grade
+                    .and_then(store::Grade::from_word)
+                    .unwrap_or(store::Grade::None),
+            },
+            current: self.ground.live.clone(),
+            granted,
+            adapter: adapted.map(|adapted| adapted.by.join(" ")),
+            rules: self.ground.rules.iter().map(|rule| (*rule).to_owned()).collect(),
+            raw_arguments: raw.unwrap_or_else(|| "{}".to_owned()),
+            normalised_arguments: adapted.map(|adapted| adapted.arguments.to_string()),
+            argument_digest: contract::digest::of_value(sent),
+            effect: self.ground.effect,
+            verdict,
+            approval: None,
+            relied_on: Vec::new(),
+            at: event::now(),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! A live session between an agent and its server, kept true to the contract it was planned under.
+//!
+//! Everything passes as the bytes it is; only lists of tools and calls of tools are read. A [`Session`] joins one
+//! client with one [`Upstream`]; [`wrap`] puts them on a pipe. What happens to a call is one function, from the top to
+//! the bottom: [`call`].
+
+pub mod adapt;
+pub mod call;
+pub mod catalogue;
+pub mod compare;
+pub mod event;
+pub mod limits;
+pub mod refusal;
+pub mod session;
+pub mod upstream;
+pub mod view;
+pub mod wrap;
+
+pub use event::{Event, Events};
+pub use session::{Hub, Session, Settings};
+pub use upstream::{Server, Upstream};

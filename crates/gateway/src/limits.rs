@@ -1,0 +1,87 @@
+//! Every bound of the gateway, with its reason.
+
+use std::time::Duration;
+
+/// Calls of one session that wait for their turn. A model sends a handful at once; past this the client is pushed back.
+pub const QUEUED_CALLS: usize = 256;
+
+/// Requests of one client that are under way at once. Past this it is refused, not the server flooded.
+pub const OPEN_REQUESTS: usize = 4_096;
+
+/// How long one page of a list may take before the reading has failed.
+pub const PAGE: Duration = Duration::from_secs(30);
+
+/// Pages of one reading. Real servers use fewer than 20; past this the list is a generator, not a list.
+pub const PAGES: usize = 500;
+
+/// Bytes of one reading: what a machine holds several times over without noticing.
+pub const LIST_BYTES: usize = 64 << 20;
+
+/// Readings before a list counts as moving: two that agree are a contract, one is a moment.
+pub const READINGS: usize = 5;
+
+/// How old the last reading may be when a call that only reads is decided.
+pub const READ_AGE: Duration = Duration::from_secs(30);
+
+/// How old it may be when a call with effects is decided over a pipe: none, one round trip costs little there.
+pub const EFFECT_AGE_PIPE: Duration = Duration::ZERO;
+
+/// The same over HTTP.
+pub const EFFECT_AGE_HTTP: Duration = Duration::from_secs(30);
+
+/// The pause between two unasked readings of a quiet server; a third of it more or less by chance.
+pub const POLL: Duration = Duration::from_secs(30);
+
+/// How long after a client fetched the list again its calls may still come from what it saw before.
+pub const OVERLAP: Duration = Duration::from_secs(60);
+
+/// Lists that one session is remembered to have been shown, besides the last.
+pub const SHOWN: usize = 8;
+
+/// How long a definition that moved in notation or wording only is held back within a session.
+pub const HOLD_BACK: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long the token of a refusal holds.
+pub const TOKEN: Duration = Duration::from_secs(10 * 60);
+
+/// Tokens of one session; the oldest goes first.
+pub const TOKENS: usize = 256;
+
+/// Different refused calls that one session is remembered for.
+pub const REFUSALS: usize = 1_024;
+
+/// From this many equal refusals on, the caller is told to stop.
+pub const REPEATS: u32 = 3;
+
+/// Comparisons kept by their two digests; a server with 200 tools that changes all of them fills a tenth.
+pub const COMPARISONS: usize = 2_048;
+
+/// Definitions kept by their digest, shared by all sessions.
+pub const DEFINITIONS: usize = 8_192;
+
+/// Earlier definitions of one tool by which alternation is recognised.
+pub const HISTORY: usize = 8;
+
+/// How long an earlier definition counts when it comes back: rolling deploys take minutes.
+pub const ROLLING: Duration = Duration::from_secs(15 * 60);
+
+/// Readings in a row with one definition after which it has settled.
+pub const SETTLED: u32 = 5;
+
+/// How often a server that ended is started again without a call in between that it answered.
+pub const RESTARTS: u32 = 5;
+
+/// The pause before a server that ended is started again, times the number of tries.
+pub const RESTART_PAUSE: Duration = Duration::from_millis(200);
+
+/// How long a handshake with a server that was started again may take.
+pub const HANDSHAKE: Duration = Duration::from_secs(60);
+
+/// How long a server may take to leave.
+pub const LEAVE: Duration = Duration::from_secs(5);
+
+/// Events that wait for a slow listener before it misses some.
+pub const EVENTS: usize = 1_024;
+
+/// Characters of a raw answer that are shown in place of a structured one.
+pub const RAW_ANSWER: usize = 64 << 10;

@@ -1,0 +1,123 @@
+//! What a client is told when a call is not carried out, or was and its answer cannot be used.
+
+use crate::limits;
+use contract::admission::Refusal;
+use mcp::Era;
+use serde_json::{Map, Value, json};
+
+/// The member of `_meta` that holds the data of a refusal.
+pub const META: &str = "steadfast/refusal";
+
+/// A tool execution error: the only kind of "no" that a model is meant to see. `structured` also puts the data where a
+/// client that validates answers would not stumble over it.
+pub fn result(text: &str, data: &Value, structured: bool, era: Era) -> String {
+    let mut result = Map::new();
+    if era == Era::Modern {
+        result.insert("resultType".into(), "complete".into());
+    }
+    result.insert("content".into(), json!([{"type": "text", "text": text}]));
+    if structured {
+        result.insert("structuredContent".into(), data.clone());
+    }
+    result.insert("isError".into(), true.into());
+    result.insert("_meta".into(), json!({META: data}));
+    Value::Object(result).to_string()
+}
+
+/// A refusal as a result.
+pub fn refused(refusal: &Refusal, token: Option<&str>, structured: bool, era: Era) -> String {
+    result(&refusal.text(token), &refusal.data(), structured, era)
+}
+
+/// The answer came and breaks the contract that the call was planned under. It must not be taken for a failure.
+pub fn broken_answer(tool: &str, lacks: &[String], why: &str, raw: &str, era: Era) -> String {
+    let shown: String = raw.chars().take(limits::RAW_ANSWER).collect();
+    let lacks_words = match lacks {
+        [] => why.to_owned(),
+        lacks => format!("it lacks {}", lacks.join(", ")),
+    };
+    let data = json!({
+        "error_code": "ANSWER_BREAKS_CONTRACT",
+        "tool": tool,
+        "missing": lacks,
+        "required_action": "ask_person",
+        "side_effect_started": true,
+        "outcome": "done",
+        "retry": "no",
+    });
+    let text = format!(
+        "EXECUTED ONCE, DO NOT REPEAT. The call was carried out, and its answer is not what it was when the call was planned: {lacks_words}. Do not take the missing values from text; stop what depends on them and ask the person you work for."
+    );
+    let mut result = Map::new();
+    if era == Era::Modern {
+        result.insert("resultType".into(), "complete".into());
+    }
+    result.insert(
+        "content".into(),
+        json!([{"type": "text", "text": text}, {"type": "text", "text": shown}]),
+    );
+    result.insert("isError".into(), true.into());
+    result.insert("_meta".into(), json!({META: data}));
+    Value::Object(result).to_string()
+}
+
+/// The call left and no answer came.
+pub fn in_doubt(tool: &str, why: &str, effect: bool, request: &str, era: Era) -> String {
+    let data = json!({
+        "error_code": if effect { "OUTCOME_UNKNOWN" } else { "NO_ANSWER" },
+        "tool": tool,
+        "required_action": if effect { "ask_person" } else { "fix_arguments" },
+        "side_effect_started": if effect { Value::Null } else { Value::Bool(false) },
+        "outcome": "in_doubt",
+        "retry": if effect { "no" } else { "auto_allowed" },
+        "request": request,
+    });
+    let text = if effect {
+        format!(
+            "IN DOUBT, DO NOT REPEAT. The call left and no answer came ({why}): it may have been carried out. Look whether it was, or ask the person you work for; they can settle it as request {request}."
+        )
+    } else {
+        format!(
+            "NO ANSWER. The call left and no answer came ({why}). It only reads, so it may be made again."
+        )
+    };
+    result(&text, &data, false, era)
+}
+
+/// Nothing left.
+pub fn not_sent(tool: &str, why: &str, era: Era) -> String {
+    let data = json!({
+        "error_code": "SERVER_UNREACHABLE",
+        "tool": tool,
+        "required_action": "ask_person",
+        "side_effect_started": false,
+        "outcome": "not_sent",
+        "retry": "auto_allowed",
+    });
+    result(
+        &format!("NOT EXECUTED: the server cannot be reached ({why}). Nothing was sent."),
+        &data,
+        false,
+        era,
+    )
+}
+
+/// The gateway cannot write down what it is about to do, so it does not do it.
+pub fn not_recorded(tool: &str, why: &str, era: Era) -> String {
+    let data = json!({
+        "error_code": "NOT_RECORDED",
+        "tool": tool,
+        "required_action": "ask_person",
+        "side_effect_started": false,
+        "outcome": "not_sent",
+        "retry": "no",
+    });
+    result(
+        &format!(
+            "NOT EXECUTED: the gateway could not record this call ({why}), and carries out nothing that it cannot record. Nothing was sent."
+        ),
+        &data,
+        false,
+        era,
+    )
+}

@@ -1,0 +1,470 @@
+//! One client and one server: what passes as it is, what is read, and what each side is told.
+
+mod greeting;
+mod list;
+mod record;
+
+use crate::call::{Call, Turn, carry};
+use crate::catalogue::Definitions;
+use crate::compare::Comparisons;
+use crate::event::{self, Event, Events};
+use crate::limits;
+use crate::upstream::{FromServer, Upstream};
+use crate::view::View;
+use contract::admission::{Adapt, Plain, Policy};
+use mcp::Era;
+use mcp::message::{self, Id, Kind, Message};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use store::{NewSession, SessionEnd, SessionId, Store};
+use tokio::sync::mpsc;
+
+/// The error of a request that the server can no longer answer. Outside of the range that the protocol reserves.
+const SERVER_ENDED: i64 = -31_001;
+/// The error of a client that asks for too much at once, or twice by one id.
+const TOO_MUCH: i64 = -31_002;
+
+const LIST_CHANGED: &str = "notifications/tools/list_changed";
+
+/// What the operator decided beforehand.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Block nothing; only tell what would have been.
+    pub observe: bool,
+    /// What to do about reach and defaults.
+    pub policy: Policy,
+    /// Tools that only read, whatever they claim.
+    pub reads: BTreeSet<String>,
+    /// How old the last reading of the list may be for a call with effects.
+    pub effect_age: Option<Duration>,
+}
+
+impl Settings {
+    /// True for a tool that is configured as one that only reads.
+    pub fn is_read(&self, tool: &str) -> bool {
+        self.reads.contains(tool)
+    }
+}
+
+/// What all sessions share.
+pub struct Hub {
+    /// Definitions by digest.
+    pub definitions: Arc<Definitions>,
+    /// Comparisons by digests.
+    pub comparisons: Comparisons,
+    /// Durable state.
+    pub store: Arc<dyn Store>,
+    /// Adapters in force.
+    pub adapters: Box<dyn Adapt + Send + Sync>,
+    /// Who is told what happens.
+    pub events: Events,
+}
+
+impl Hub {
+    /// A hub without adapters.
+    pub fn new(store: Arc<dyn Store>, options: contract::Options) -> Hub {
+        Hub {
+            definitions: Arc::default(),
+            comparisons: Comparisons::new(options),
+            store,
+            adapters: Box::new(Plain),
+            events: Events::default(),
+        }
+    }
+}
+
+/// A request of the client that is under way.
+enum Open {
+    Plain,
+    Initialize,
+    /// A stream of notices, and whether it asked for those about tools.
+    Listen(bool),
+    Call {
+        withdrawn: bool,
+    },
+}
+
+/// One client and one server.
+pub struct Session {
+    hub: Arc<Hub>,
+    settings: Settings,
+    upstream: Arc<Upstream>,
+    id: SessionId,
+    principal: String,
+    /// Messages for the client.
+    down: mpsc::Sender<String>,
+    calls: mpsc::Sender<Call>,
+    view: Mutex<View>,
+    open: Mutex<BTreeMap<Id, Open>>,
+    /// Digest of the list that the client was last told of.
+    noticed: Mutex<String>,
+    /// Digests of lists that are on record, and tools that have a grant.
+    recorded: tokio::sync::Mutex<HashSet<String>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    /// Opens a session. `down` takes the messages for the client, in order.
+    ///
+    /// # Errors
+    /// Where the store cannot take it down: without a record there is no session.
+    pub async fn open(
+        hub: Arc<Hub>,
+        settings: Settings,
+        upstream: Arc<Upstream>,
+        principal: String,
+        down: mpsc::Sender<String>,
+    ) -> Result<Arc<Session>, store::StoreError> {
+        let new = NewSession {
+            server: upstream.name().to_owned(),
+            principal: principal.clone(),
+            era: store::Era::Legacy,
+            client_info: None,
+            at: event::now(),
+        };
+        let id = hub.store.open_session(new).await?;
+        let (calls, queue) = mpsc::channel(limits::QUEUED_CALLS);
+        let session = Arc::new(Session {
+            hub,
+            settings,
+            upstream,
+            id,
+            principal,
+            down,
+            calls,
+            view: Mutex::default(),
+            open: Mutex::default(),
+            noticed: Mutex::default(),
+            recorded: tokio::sync::Mutex::default(),
+        });
+        tokio::spawn(in_turn(Arc::downgrade(&session), queue));
+        tokio::spawn(watch(Arc::downgrade(&session)));
+        Ok(session)
+    }
+
+    /// Takes a message of the client.
+    pub async fn from_client(self: &Arc<Self>, message: Message) {
+        self.listen_for_era(&message);
+        match message.kind() {
+            Kind::Request { id, method } => {
+                let open = match method.as_str() {
+                    "tools/call" => Open::Call { withdrawn: false },
+                    "initialize" => Open::Initialize,
+                    "subscriptions/listen" => Open::Listen(asks_for_tools(&message)),
+                    _ => Open::Plain,
+                };
+                if let Err(why) = self.take_in(id, open) {
+                    return self.reply(id, message::failure(id, TOO_MUCH, &why)).await;
+                }
+                match method.as_str() {
+                    "tools/call" => match Call::read(&message) {
+                        Some(call) => {
+                            if self.calls.send(call).await.is_err() {
+                                self.reply(
+                                    id,
+                                    message::failure(id, SERVER_ENDED, "the gateway is ending"),
+                                )
+                                .await;
+                            }
+                        }
+                        None => {
+                            lock(&self.open).insert(id.clone(), Open::Plain);
+                            self.pass(&message).await;
+                        }
+                    },
+                    "tools/list" => {
+                        let this = Arc::clone(self);
+                        tokio::spawn(async move { this.list(message).await });
+                    }
+                    _ => self.pass(&message).await,
+                }
+            }
+            Kind::Notification { method } if method == "notifications/initialized" => {
+                self.pass(&message).await;
+                self.upstream.learn(|speech| speech.initialized = true);
+                let this = Arc::clone(self);
+                tokio::spawn(async move {
+                    let _ = this.upstream.verified(limits::READ_AGE).await;
+                    let _ = this.put_on_record().await;
+                });
+            }
+            Kind::Notification { method } if method == "notifications/cancelled" => {
+                self.withdraw(&message).await;
+            }
+            Kind::Notification { .. } | Kind::Response { .. } => self.pass(&message).await,
+        }
+    }
+
+    /// Takes what the server says.
+    pub async fn from_server(self: &Arc<Self>, said: FromServer) {
+        match said {
+            FromServer::Message(message) => match message.kind() {
+                Kind::Response { id: Some(id) } => {
+                    // A call is answered by whoever carries it, once.
+                    let open = match &mut *lock(&self.open) {
+                        open if matches!(open.get(id), Some(Open::Call { .. })) => None,
+                        open => open.remove(id),
+                    };
+                    match open {
+                        Some(Open::Initialize) => self.greeted(&message).await,
+                        Some(_) => self.say(message.text().to_owned()).await,
+                        // Answered twice, or after it was given up: the client is no longer waiting.
+                        None => {}
+                    }
+                }
+                Kind::Notification { method } if method == LIST_CHANGED => {
+                    let this = Arc::clone(self);
+                    tokio::spawn(async move {
+                        if let Err(why) = this.upstream.verified(Duration::ZERO).await {
+                            this.tell(
+                                "fault",
+                                None,
+                                None,
+                                &format!("the list of tools changed and could not be read: {why}"),
+                            );
+                        }
+                        let _ = this.put_on_record().await;
+                        this.notice(Some(message)).await;
+                    });
+                }
+                _ => self.say(message.text().to_owned()).await,
+            },
+            FromServer::Stray(start, why) => {
+                self.tell(
+                    "fault",
+                    None,
+                    None,
+                    &format!("the server printed what is no message: {start} ({why})"),
+                );
+            }
+            FromServer::Lost(id, why) => {
+                if lock(&self.open).remove(&id).is_some() {
+                    self.say(message::failure(
+                        &id,
+                        SERVER_ENDED,
+                        &format!("no answer came: {why}"),
+                    ))
+                    .await;
+                }
+            }
+            FromServer::Ended(how) => {
+                self.tell("ended", None, None, &format!("the server ended: {how}"));
+                let lost: Vec<Id> = {
+                    let mut open = lock(&self.open);
+                    let lost = open
+                        .iter()
+                        .filter(|(_, open)| !matches!(open, Open::Call { .. }))
+                        .map(|(id, _)| id.clone())
+                        .collect::<Vec<_>>();
+                    lost.iter().for_each(|id| {
+                        open.remove(id);
+                    });
+                    lost
+                };
+                for id in lost {
+                    self.say(message::failure(
+                        &id,
+                        SERVER_ENDED,
+                        &format!("the server ended: {how}"),
+                    ))
+                    .await;
+                }
+            }
+        }
+    }
+
+    /// Resolves when no call is under way any more.
+    pub async fn settled(&self) {
+        loop {
+            let calls = |open: &BTreeMap<Id, Open>| {
+                open.values().any(|open| matches!(open, Open::Call { .. }))
+            };
+            if !calls(&lock(&self.open)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Ends the session: calls under way are settled by whoever carries them.
+    pub async fn close(&self, how: SessionEnd) {
+        let _ = self.hub.store.close_session(self.id, how, event::now()).await;
+    }
+
+    /// Takes a request in.
+    fn take_in(&self, id: &Id, new: Open) -> Result<(), String> {
+        let mut open = lock(&self.open);
+        if open.contains_key(id) {
+            return Err(format!("the id {id} is in use by a request under way"));
+        }
+        if open.len() >= limits::OPEN_REQUESTS {
+            return Err(format!("{} requests are under way", limits::OPEN_REQUESTS));
+        }
+        open.insert(id.clone(), new);
+        Ok(())
+    }
+
+    /// Passes a message on as it is.
+    async fn pass(&self, message: &Message) {
+        if let Err(why) = self.upstream.forward(message).await
+            && let Kind::Request { id, .. } = message.kind()
+        {
+            self.reply(
+                id,
+                message::failure(id, SERVER_ENDED, &format!("the server cannot be reached: {why}")),
+            )
+            .await;
+        }
+    }
+
+    /// The client no longer wants an answer.
+    async fn withdraw(&self, message: &Message) {
+        #[derive(serde::Deserialize)]
+        struct Params<'a> {
+            #[serde(rename = "requestId", borrow)]
+            id: &'a serde_json::value::RawValue,
+        }
+        let id = message
+            .params()
+            .and_then(|params| serde_json::from_str::<Params<'_>>(params).ok())
+            .and_then(|params| Id::read(params.id.get()));
+        if let Some(id) = id {
+            if let Some(Open::Call { withdrawn }) = lock(&self.open).get_mut(&id) {
+                *withdrawn = true;
+            }
+            self.upstream.break_off(&id);
+        }
+        self.pass(message).await;
+    }
+
+    /// True where the client no longer wants an answer to a call.
+    pub(crate) fn withdrawn(&self, id: &Id) -> bool {
+        matches!(lock(&self.open).get(id), Some(Open::Call { withdrawn: true }))
+    }
+
+    /// Tells who watches.
+    pub(crate) fn tell(
+        &self,
+        kind: &'static str,
+        tool: Option<&str>,
+        code: Option<&'static str>,
+        sentence: &str,
+    ) {
+        self.hub.events.tell(Event {
+            at: event::now(),
+            kind,
+            server: self.upstream.name().to_owned(),
+            tool: tool.map(str::to_owned),
+            code,
+            sentence: sentence.to_owned(),
+        });
+    }
+
+    /// Answers a request of the client.
+    pub(crate) async fn reply(&self, id: &Id, text: String) {
+        let open = lock(&self.open).remove(id);
+        // Who withdrew a request expects no answer to it.
+        if !matches!(open, Some(Open::Call { withdrawn: true })) {
+            self.say(text).await;
+        }
+    }
+
+    /// Sends a message to the client.
+    async fn say(&self, text: String) {
+        // A client that left hears nothing; what was done is on record.
+        let _ = self.down.send(text).await;
+    }
+
+    /// The era, legacy until the client shows another.
+    pub fn era(&self) -> Era {
+        self.upstream.speech().era.unwrap_or(Era::Legacy)
+    }
+
+    /// The server.
+    pub fn upstream(&self) -> &Arc<Upstream> {
+        &self.upstream
+    }
+
+    /// What the client has seen.
+    pub fn view(&self) -> MutexGuard<'_, View> {
+        lock(&self.view)
+    }
+
+    /// Its id.
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Who is authorised.
+    pub fn principal(&self) -> &str {
+        &self.principal
+    }
+
+    /// What the operator decided.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Durable state.
+    pub fn store(&self) -> &dyn Store {
+        &*self.hub.store
+    }
+
+    /// Comparisons.
+    pub fn comparisons(&self) -> &Comparisons {
+        &self.hub.comparisons
+    }
+
+    /// Adapters.
+    pub fn adapters(&self) -> &dyn Adapt {
+        &*self.hub.adapters
+    }
+}
+
+/// True for a `subscriptions/listen` that wants to hear of changed tools.
+fn asks_for_tools(message: &Message) -> bool {
+    let params: Option<Value> = message.params().and_then(|p| serde_json::from_str(p).ok());
+    params.is_some_and(|params| {
+        params.pointer("/notifications/toolsListChanged") == Some(&Value::Bool(true))
+    })
+}
+
+/// Carries calls one after the other up to where they leave, so that they leave in the order in which they came.
+async fn in_turn(session: std::sync::Weak<Session>, mut queue: mpsc::Receiver<Call>) {
+    while let Some(call) = queue.recv().await {
+        let Some(session) = session.upgrade() else { return };
+        let (turn, ended) = Turn::new();
+        tokio::spawn(carry(session, call, turn));
+        // An error is the end of the turn too.
+        let _ = ended.await;
+    }
+}
+
+/// Reads the list of a quiet server from time to time, and tells the client of what others found.
+async fn watch(session: std::sync::Weak<Session>) {
+    let Some(mut moves) = session.upgrade().map(|session| session.upstream.moves()) else { return };
+    loop {
+        // Chance keeps many gateways from asking one server in step.
+        let chance = u64::from(uuid::Uuid::new_v4().as_bytes()[0]);
+        let spread = limits::POLL / 3;
+        let pause = limits::POLL - spread / 2 + spread * u32::try_from(chance).unwrap_or(0) / 255;
+        let due = tokio::select! {
+            () = tokio::time::sleep(pause) => true,
+            changed = moves.changed() => {
+                if changed.is_err() { return }
+                false
+            }
+        };
+        let Some(session) = session.upgrade() else { return };
+        if due && session.view().last().is_some() {
+            let _ = session.upstream.verified(limits::POLL / 2).await;
+        }
+        let _ = session.put_on_record().await;
+        session.notice(None).await;
+    }
+}

@@ -1,0 +1,92 @@
+//! How client and server speak to each other: learned from what passes.
+
+use super::Session;
+use mcp::message::{Kind, Message};
+use mcp::{Era, Revision};
+use serde_json::{Map, Value};
+
+/// What the gateway's own modern requests say of client and version: the client's words.
+const MODERN_META: &[&str] = &[
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
+
+impl Session {
+    /// Learns from a message of the client how the two sides speak.
+    pub(super) fn listen_for_era(&self, message: &Message) {
+        let (Kind::Request { method, .. } | Kind::Notification { method }) = message.kind() else {
+            return;
+        };
+        if method == "initialize" {
+            let kept = message.clone();
+            self.upstream.learn(|speech| {
+                speech.era = Some(Era::Legacy);
+                speech.meta = None;
+                speech.initialize = Some(kept);
+            });
+            return;
+        }
+        let Some(params) = message.params() else { return };
+        // Cheap to rule out: most messages of the old era name no version.
+        if !params.contains("io.modelcontextprotocol/protocolVersion") {
+            return;
+        }
+        #[derive(serde::Deserialize)]
+        struct Params {
+            #[serde(rename = "_meta")]
+            meta: Map<String, Value>,
+        }
+        let Ok(Params { meta }) = serde_json::from_str(params) else { return };
+        let version = meta.get("io.modelcontextprotocol/protocolVersion").and_then(Value::as_str);
+        let revision = version.and_then(Revision::named).filter(|r| r.era == Era::Modern);
+        let Some(revision) = revision else { return };
+        let own: Map<String, Value> = meta
+            .iter()
+            .filter(|(name, _)| MODERN_META.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let mut first = false;
+        self.upstream.learn(|speech| {
+            first = speech.era.is_none();
+            if speech.initialize.is_none() {
+                speech.era = Some(Era::Modern);
+                speech.meta = Some(Value::Object(own).to_string());
+            }
+        });
+        if first {
+            self.upstream.speak(revision);
+        }
+    }
+
+    /// The server answered the handshake. It is passed on as it came, but for the promise to tell of changed lists,
+    /// which the gateway keeps on its behalf.
+    pub(super) async fn greeted(&self, message: &Message) {
+        let text = message.text().to_owned();
+        let Ok(raw) = message.outcome() else { return self.say(text).await };
+        let Ok(result) = serde_json::from_str::<Map<String, Value>>(raw) else {
+            return self.say(text).await;
+        };
+        let version = result.get("protocolVersion").and_then(Value::as_str);
+        if let Some(revision) = version.and_then(Revision::named) {
+            self.upstream.speak(revision);
+        }
+        let named = result.get("serverInfo").and_then(|info| info.get("version"));
+        let named = named.and_then(Value::as_str).map(str::to_owned);
+        self.upstream.learn(|speech| speech.server_version = named);
+        let tools = result.get("capabilities").and_then(|c| c.get("tools"));
+        let silent = tools.is_some_and(|tools| {
+            tools.is_object() && tools.get("listChanged") != Some(&Value::Bool(true))
+        });
+        if !silent {
+            return self.say(text).await;
+        }
+        let promised = || {
+            let mut whole: Map<String, Value> = serde_json::from_str(&text).ok()?;
+            let tools = whole.get_mut("result")?.get_mut("capabilities")?.get_mut("tools")?;
+            tools.as_object_mut()?.insert("listChanged".into(), true.into());
+            Some(Value::Object(whole).to_string())
+        };
+        self.say(promised().unwrap_or(text)).await;
+    }
+}

@@ -1,0 +1,228 @@
+//! What a decision rests on, and what is taken down of it.
+
+use super::Session;
+use crate::call::{Call, Turn};
+use crate::{event, limits};
+use contract::admission::{Adapted, Ground, Refusal};
+use contract::{Revised, Tool, ToolList, Verdict};
+use mcp::message;
+use std::collections::HashSet;
+use std::sync::Arc;
+use store::{GrantHow, NewGrant, NewList, NewRevision, RequestId};
+
+impl Session {
+    /// Makes sure that what holds is known well enough for a call of the tool.
+    pub(crate) async fn verified_for(&self, tool: &str) -> Result<(), String> {
+        let live = self.upstream.live(tool);
+        let reads = self.settings.is_read(tool)
+            || (!live.is_empty() && live.iter().all(|live| live.hints().read_only));
+        let age = if reads {
+            limits::READ_AGE
+        } else {
+            self.settings.effect_age.unwrap_or(if self.upstream.is_pipe() {
+                limits::EFFECT_AGE_PIPE
+            } else {
+                limits::EFFECT_AGE_HTTP
+            })
+        };
+        let verified = self.upstream.verified(age).await;
+        if let Err(why) = &verified {
+            self.tell(
+                "fault",
+                Some(tool),
+                None,
+                &format!("the list of tools could not be read: {why}"),
+            );
+        }
+        self.put_on_record().await?;
+        self.notice(None).await;
+        verified
+    }
+
+    /// Takes down the current list and its definitions, and grants what was never seen before.
+    pub(crate) async fn put_on_record(&self) -> Result<(), String> {
+        let Some(catalogue) = self.upstream.catalogue() else { return Ok(()) };
+        let mut recorded = self.recorded.lock().await;
+        if recorded.contains(catalogue.digest()) {
+            return Ok(());
+        }
+        let (server, at) = (self.upstream.name().to_owned(), event::now());
+        let revisions = catalogue.tools().flat_map(|(_, revisions)| revisions);
+        let revisions: Vec<NewRevision> = revisions
+            .map(|revised| NewRevision {
+                server: server.clone(),
+                tool: revised.name().to_owned(),
+                digest: revised.digest().to_owned(),
+                definition: revised.tool().raw.to_string(),
+                at,
+            })
+            .collect();
+        let tools = revisions.iter().map(|r| (r.tool.clone(), r.digest.clone())).collect();
+        let work = async {
+            self.hub.store.seen_all(revisions.clone()).await?;
+            let list = NewList {
+                server: server.clone(),
+                digest: catalogue.digest().to_owned(),
+                tools,
+                pages: None,
+                at,
+            };
+            self.hub.store.list_seen(list).await?;
+            let granted = self.hub.store.grants(server.clone()).await?;
+            let granted: HashSet<&str> = granted.iter().map(|grant| grant.tool.as_str()).collect();
+            for revision in revisions.iter().filter(|r| !granted.contains(r.tool.as_str())) {
+                let grant = NewGrant {
+                    server: server.clone(),
+                    tool: revision.tool.clone(),
+                    digest: revision.digest.clone(),
+                    how: GrantHow::FirstSeen,
+                    by: self.principal.clone(),
+                    at,
+                };
+                self.hub.store.grant(grant).await?;
+            }
+            Ok::<(), store::StoreError>(())
+        };
+        work.await.map_err(|why| why.to_string())?;
+        if recorded.len() >= limits::COMPARISONS {
+            recorded.clear();
+        }
+        recorded.insert(catalogue.digest().to_owned());
+        Ok(())
+    }
+
+    /// The granted contract of a tool, as far as it stands for what is live.
+    pub(crate) async fn granted(
+        &self,
+        tool: &str,
+        live: &str,
+    ) -> Result<Option<Arc<Revised>>, String> {
+        let server = self.upstream.name().to_owned();
+        let grants = self.hub.store.grants(server.clone()).await.map_err(|why| why.to_string())?;
+        let Some(grant) =
+            grants.into_iter().find(|grant| grant.tool == tool && grant.stands_for(live))
+        else {
+            return Ok(None);
+        };
+        let same = self.upstream.live(tool).into_iter().find(|live| live.digest() == grant.digest);
+        if same.is_some() {
+            return Ok(same);
+        }
+        let definition = self
+            .hub
+            .store
+            .definition(server, tool.to_owned(), grant.digest)
+            .await
+            .map_err(|why| why.to_string())?;
+        Ok(definition.and_then(|raw| self.hub.definitions.read(tool, &raw)))
+    }
+
+    /// The revisions that may run a call: those of the tool, or, where it is gone, of the one that an adapter carries
+    /// its calls to.
+    pub(crate) fn runs(&self, tool: &str) -> Vec<Arc<Revised>> {
+        let live = self.upstream.live(tool);
+        if !live.is_empty() {
+            return live;
+        }
+        let target = self.hub.adapters.target(tool);
+        target.map_or(Vec::new(), |target| self.upstream.live(&target))
+    }
+
+    /// The heir of a tool that is gone, where it is declared or has the same contract.
+    pub(crate) fn heir(&self, tool: &str, candidates: &[Arc<Revised>]) -> Option<String> {
+        let current = self.upstream.catalogue()?;
+        if !current.tool(tool).is_empty() {
+            return None;
+        }
+        let old = candidates.first()?;
+        let list = |tools: Vec<Tool>| ToolList { tools, ..ToolList::default() };
+        let known = self.view().last().map(|last| Arc::clone(&last.catalogue));
+        let mut before = vec![old.tool().clone()];
+        // What is on both lists is nobody's heir.
+        before.extend(known.iter().flat_map(|known| known.tools()).filter_map(
+            |(name, revisions)| {
+                (name != tool && !current.tool(name).is_empty())
+                    .then(|| revisions.first().map(|r| r.tool().clone()))?
+            },
+        ));
+        let after =
+            current.tools().filter_map(|(_, r)| r.first().map(|r| r.tool().clone())).collect();
+        let diff =
+            contract::tools::diff(&list(before), &list(after), self.hub.comparisons.options());
+        let entry = diff.entries.into_iter().find(|entry| entry.subject.name() == tool)?;
+        let sure = entry.verdict == Verdict::NewName
+            || entry.renamed_to.as_ref().is_some_and(|heir| heir.declared);
+        entry.renamed_to.filter(|_| sure).map(|heir| heir.name)
+    }
+
+    /// Something of the gateway's own failed: the call is not carried out.
+    pub(crate) async fn broken(&self, call: &Call, turn: Turn, why: &str) {
+        drop(turn);
+        self.tell("fault", Some(&call.tool), None, why);
+        let result = crate::refusal::not_recorded(&call.tool, why, self.era());
+        self.reply(&call.id, message::response(&call.id, &result)).await;
+    }
+
+    /// Takes down a refusal and tells who watches.
+    pub(crate) async fn refused(
+        &self,
+        tool: &str,
+        refusal: &Refusal,
+        ground: &Ground,
+        person: bool,
+    ) {
+        let moved: Vec<&str> = refusal
+            .missing
+            .iter()
+            .map(|(field, _)| field.as_str())
+            .chain(refusal.obsolete.iter().map(String::as_str))
+            .chain(refusal.changed.iter().filter_map(|fault| fault.field.as_deref()))
+            .collect();
+        let about =
+            if moved.is_empty() { String::new() } else { format!(" over {}", moved.join(", ")) };
+        let sentence = format!("refused a call of {tool}{about}: nothing was sent");
+        self.tell("refused", Some(tool), Some(refusal.code.name()), &sentence);
+        self.count(tool, store::Counted::Refused, ground).await;
+        if person {
+            self.count(tool, store::Counted::Person, ground).await;
+        }
+    }
+
+    /// Takes down that a call was adapted and tells who watches.
+    pub(crate) async fn adapted(&self, tool: &str, adapted: &Adapted, ground: &Ground) {
+        self.tell(
+            "adapted",
+            Some(tool),
+            None,
+            &format!("carried an old call of {tool} over by {}", adapted.by.join(", ")),
+        );
+        self.count(tool, store::Counted::Normalised, ground).await;
+        for adapter in &adapted.by {
+            let _ = self.hub.store.adapter_used(adapter.clone(), event::now()).await;
+        }
+    }
+
+    async fn count(&self, tool: &str, what: store::Counted, ground: &Ground) {
+        let Some(revision) = ground.planned.clone() else { return };
+        let count = store::Count {
+            server: self.upstream.name().to_owned(),
+            tool: tool.to_owned(),
+            revision,
+            what,
+            session: self.id,
+            effect: ground.effect,
+            at: event::now(),
+        };
+        let _ = self.hub.store.count(count).await;
+    }
+
+    /// Takes down a decision.
+    pub(crate) async fn decided(&self, decision: &store::Decision) -> Result<(), String> {
+        self.hub.store.decide(decision.clone()).await.map_err(|why| why.to_string())
+    }
+
+    /// A new request id.
+    pub(crate) fn new_request(&self) -> Result<RequestId, String> {
+        self.hub.store.ids().request(event::now()).map_err(|why| why.to_string())
+    }
+}

@@ -1,0 +1,168 @@
+//! What one client has seen, and what it was told: the evidence for which contract a call was planned under.
+
+use crate::catalogue::Catalogue;
+use crate::limits;
+use contract::Revised;
+use contract::admission::Grade;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// A list as it was shown to the client.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub catalogue: Arc<Catalogue>,
+}
+
+/// Says that a refusal was read: good for one call.
+#[derive(Debug, Clone)]
+struct Token {
+    tool: String,
+    /// Digest of the live revision that the refusal told of.
+    live: String,
+    /// Arguments that may differ from the refused call: those the refusal named.
+    free: Vec<String>,
+    /// Digest of the rest of the refused call's arguments.
+    rest: String,
+    expires: Instant,
+}
+
+/// What one client has seen.
+#[derive(Debug, Default)]
+pub struct View {
+    shown: VecDeque<Shown>,
+    /// A list whose pages are being fetched.
+    walking: Option<Arc<Catalogue>>,
+    /// Tool and live digest of refusals: from then on the client knows, and what it saw before counts no more.
+    told: HashSet<(String, String)>,
+    tokens: VecDeque<(String, Token)>,
+    repeats: HashMap<(String, String), u32>,
+}
+
+impl View {
+    /// The last list that was shown whole.
+    pub fn last(&self) -> Option<&Shown> {
+        self.shown.back()
+    }
+
+    /// Takes down that a list was shown whole.
+    pub fn show(&mut self, catalogue: Arc<Catalogue>, at: Instant) {
+        self.walking = None;
+        if let Some(last) = self.shown.back_mut()
+            && last.catalogue.digest() == catalogue.digest()
+        {
+            // The same list again: what was seen before it is as old as it was.
+            last.catalogue = catalogue;
+            return;
+        }
+        if self.shown.len() >= limits::SHOWN {
+            self.shown.pop_front();
+        }
+        self.shown.push_back(Shown { at, catalogue });
+    }
+
+    /// The list whose pages a client is fetching.
+    pub fn walking(&self) -> Option<Arc<Catalogue>> {
+        self.walking.clone()
+    }
+
+    /// Starts showing a list page by page.
+    pub fn walk(&mut self, catalogue: Arc<Catalogue>) {
+        self.walking = Some(catalogue);
+    }
+
+    /// The revisions that a call of the tool may have been planned under, and how well that is known.
+    ///
+    /// The last list counts. For a while after it was fetched, so does what the client saw before it: calls under way
+    /// may still come from there. That ends with the first refusal for the tool.
+    pub fn planned(&self, tool: &str, live: &str, now: Instant) -> (Vec<Arc<Revised>>, Grade) {
+        let Some(last) = self.shown.back() else { return (Vec::new(), Grade::None) };
+        let mut planned: Vec<Arc<Revised>> = last.catalogue.tool(tool).to_vec();
+        let told = self.told.contains(&(tool.to_owned(), live.to_owned()));
+        let overlaps = now.duration_since(last.at) < limits::OVERLAP && !told;
+        if planned.is_empty() || overlaps {
+            let mut later = last.at;
+            for earlier in self.shown.iter().rev().skip(1) {
+                // What was replaced long before the last list came is no longer in anyone's hands.
+                let recent = now.duration_since(later) < limits::OVERLAP;
+                if !recent && !planned.is_empty() {
+                    break;
+                }
+                for revised in earlier.catalogue.tool(tool) {
+                    if !planned.iter().any(|known| known.digest() == revised.digest()) {
+                        planned.push(Arc::clone(revised));
+                    }
+                }
+                later = earlier.at;
+            }
+        }
+        (planned, Grade::Session)
+    }
+
+    /// Takes down a refusal. Gives how often this very call was refused, and a token that says it was read.
+    pub fn refused(&mut self, call: &Refused<'_>, now: Instant) -> (u32, String) {
+        if self.told.len() >= limits::REFUSALS {
+            self.told.clear();
+        }
+        self.told.insert((call.tool.to_owned(), call.live.to_owned()));
+        if self.repeats.len() >= limits::REFUSALS {
+            self.repeats.clear();
+        }
+        let times = self.repeats.entry((call.tool.to_owned(), call.whole.clone())).or_default();
+        *times += 1;
+        let times = *times;
+        self.tokens.retain(|(_, token)| token.expires > now);
+        if self.tokens.len() >= limits::TOKENS {
+            self.tokens.pop_front();
+        }
+        let text: String = uuid::Uuid::new_v4().simple().to_string().chars().take(16).collect();
+        let token = Token {
+            tool: call.tool.to_owned(),
+            live: call.live.to_owned(),
+            free: call.free.clone(),
+            rest: call.rest.clone(),
+            expires: now + limits::TOKEN,
+        };
+        self.tokens.push_back((text.clone(), token));
+        (times, text)
+    }
+
+    /// Redeems a token: the live revision that the caller says it knows. Good once, for the tool and the arguments
+    /// that it was given for, where only those may differ that the refusal named.
+    pub fn redeem(
+        &mut self,
+        text: &str,
+        tool: &str,
+        rest: impl Fn(&[String]) -> String,
+        now: Instant,
+    ) -> Option<String> {
+        let index = self.tokens.iter().position(|(known, _)| known == text)?;
+        let (_, token) = &self.tokens[index];
+        let good = token.tool == tool && token.expires > now && token.rest == rest(&token.free);
+        if !good {
+            return None;
+        }
+        // A new decision: what was refused before it no longer counts as repeated.
+        let whole = rest(&[]);
+        self.repeats.remove(&(tool.to_owned(), whole));
+        self.tokens.remove(index).map(|(_, token)| token.live)
+    }
+}
+
+/// A refused call, as it is taken down.
+#[derive(Debug)]
+pub struct Refused<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// Digest of the live revision; empty where the tool is gone.
+    pub live: &'a str,
+    /// Digest of all arguments.
+    pub whole: String,
+    /// Arguments that the refusal named.
+    pub free: Vec<String>,
+    /// Digest of the arguments without those.
+    pub rest: String,
+}

@@ -1,0 +1,14 @@
+//! What drift is tested against: an append-only recorder in place of the world, and a server that follows a script.
+//!
+//! The recorder says what really happened: a call is judged by what reached it, not by what was answered. It also
+//! tells the scripted server which phase of its script holds, so that a change comes exactly when it is meant to.
+
+pub mod events;
+pub mod limits;
+mod recorder;
+mod script;
+mod server;
+
+pub use recorder::{Record, Recorder};
+pub use script::{Deed, Fault, Phase, Script};
+pub use server::serve;

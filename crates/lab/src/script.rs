@@ -1,0 +1,85 @@
+//! What a scripted server lists and does, phase by phase.
+
+use crate::limits;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A script.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// What holds, one after the other.
+    pub phases: Vec<Phase>,
+    /// Tell clients when the phase changes.
+    #[serde(default)]
+    pub announces: bool,
+    /// Tools per page; all on one page where it is absent.
+    #[serde(default)]
+    pub page: Option<usize>,
+}
+
+/// What holds during one phase.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// The definitions that are listed.
+    pub tools: Vec<Value>,
+    /// What each tool does; one that has no deed answers with nothing.
+    #[serde(default)]
+    pub deeds: BTreeMap<String, Deed>,
+    /// The list cannot be read: the error code.
+    #[serde(default)]
+    pub list_fails: Option<i64>,
+}
+
+/// What a tool does.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deed {
+    /// The path that the recorder sees. A deed without one reaches nothing.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// Arguments that are written in where they are left out.
+    #[serde(default)]
+    pub defaults: Map<String, Value>,
+    /// The structured answer.
+    #[serde(default)]
+    pub answer: Value,
+    /// What goes wrong.
+    #[serde(default)]
+    pub fault: Option<Fault>,
+}
+
+/// What goes wrong with a deed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// It is done, and no answer comes.
+    SilentAfter,
+    /// It is done, and the server ends.
+    EndsAfter,
+    /// It is not done: the answer is an error.
+    Fails,
+    /// It is done and answered twice.
+    AnswersTwice,
+}
+
+impl Script {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// Where it is none, in a sentence with the place.
+    pub fn read(text: &str) -> Result<Script, String> {
+        let script: Script = serde_json::from_str(text).map_err(|why| why.to_string())?;
+        if script.phases.is_empty() || script.phases.len() > limits::PHASES {
+            return Err(format!("a script has 1 to {} phases", limits::PHASES));
+        }
+        Ok(script)
+    }
+
+    /// The phase with this number; the last one holds for good.
+    pub fn phase(&self, number: usize) -> &Phase {
+        &self.phases[number.min(self.phases.len() - 1)]
+    }
+}
