@@ -176,6 +176,7 @@ fn put(schema: &mut Value, path: &Path, member: Value, required: bool) {
     }
     if required
         && let Some(names) = object.entry("required").or_insert_with(|| json!([])).as_array_mut()
+        && !names.iter().any(|other| other == name)
     {
         names.push(json!(name));
     }
