@@ -68,6 +68,21 @@ impl Adapters {
         new: &Tool,
         prove: &dyn Prove,
     ) -> Result<Option<Link<'_>>, Vec<Refutation>> {
+        let (found, refuted) = self.find(server, old, new, prove)?;
+        if found.is_none() && !refuted.is_empty() { Err(refuted) } else { Ok(found) }
+    }
+
+    /// The one that is proved, and why others are not.
+    ///
+    /// # Errors
+    /// Two are proved.
+    fn find(
+        &self,
+        server: Option<&str>,
+        old: &Tool,
+        new: &Tool,
+        prove: &dyn Prove,
+    ) -> Result<(Option<Link<'_>>, Vec<Refutation>), Vec<Refutation>> {
         let mut found: Option<Link<'_>> = None;
         let mut refuted = Vec::new();
         for adapter in &self.adapters {
@@ -97,7 +112,7 @@ impl Adapters {
                 }
             }
         }
-        if found.is_none() && !refuted.is_empty() { Err(refuted) } else { Ok(found) }
+        Ok((found, refuted))
     }
 
     /// The way from the first of these revisions to the last, one step for each neighbouring pair.
@@ -121,12 +136,15 @@ impl Adapters {
                     "Write one adapter that leads over all of them.",
                 )]);
             }
-            if let Some(link) = self.choose(server, old, new, prove)? {
+            let (found, refuted) = self.find(server, old, new, prove)?;
+            if let Some(link) = found {
                 links.push(link);
                 continue;
             }
+            // An adapter for another step of the way does not stand in the way of this one.
             match &*prove.prove(&plain, old, new) {
                 Ok(proof) => links.push(Link { adapter: None, proof: proof.clone() }),
+                Err(_) if !refuted.is_empty() => return Err(refuted),
                 Err(why) => {
                     return Err(why
                         .iter()

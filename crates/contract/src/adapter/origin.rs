@@ -2,7 +2,7 @@
 
 use super::path::{Part, Path};
 use super::{Action, Step, Wrapper, limits};
-use crate::view::{Node, Source, View};
+use crate::view::{Node, Rest, Source, View};
 use schema::{ReadOptions, Schema, evaluate};
 use serde_json::Value;
 use std::sync::Arc;
@@ -63,6 +63,25 @@ pub(super) fn places<'a>(document: &'a Value, path: &Path) -> Vec<Node<'a>> {
         here = below;
     }
     here
+}
+
+/// Whether a call may hold something at a place, as far as the contract declares members.
+pub(super) fn declares(document: &Value, path: &Path) -> bool {
+    let mut above = Path(Vec::new());
+    for part in &path.0 {
+        let here = branches(places(document, &above));
+        above.0.push(part.clone());
+        if places(document, &above).is_empty() {
+            // A map without declared members takes any.
+            return here.iter().any(|node| {
+                let view = View::of(node);
+                matches!(view.rest, Rest::Schema(_))
+                    || !view.patterns.is_empty()
+                    || view.members.is_empty() && view.is_open() && above.0.len() > 1
+            });
+        }
+    }
+    true
 }
 
 /// Alternatives looked at for one place. A union of more is no contract that a person reads.

@@ -124,6 +124,9 @@ impl Adapter {
         if let Some(other) = self.for_another(old, new) {
             return Err(vec![other]);
         }
+        if let Some(idle) = refuse::idle(self, old) {
+            return Err(vec![idle]);
+        }
         let mut refutations = refuse::refusals(self, old, new, lexicon);
         let missing = |tool: &Tool| {
             self.no(

@@ -56,6 +56,36 @@ pub(super) fn refusals(
     found
 }
 
+/// A step that works on what no call of the old contract holds: the adapter is for another revision, or misspelt.
+pub(super) fn idle(adapter: &Adapter, old: &Tool) -> Option<Refutation> {
+    let schema = old.raw.get("inputSchema")?;
+    adapter.steps.iter().enumerate().find_map(|(index, step)| {
+        let at = match &step.action {
+            Action::Move { from: at, .. }
+            | Action::Wrap { at, .. }
+            | Action::Unwrap { at, .. }
+            | Action::Map { at, .. }
+            | Action::Default { at, .. }
+            | Action::Drop { at, .. } => at,
+            Action::Constant(_) => return None,
+        };
+        let earlier = &adapter.steps[..index];
+        let before = origin::before(earlier, at)?;
+        let made = earlier.iter().any(|step| writes(&step.action, at));
+        if made || origin::declares(schema, &before) {
+            return None;
+        }
+        Some(Refutation {
+            place: step.place.clone(),
+            ..adapter.no(
+                Verdict::NotForThis,
+                format!("The old {} has no argument at {before}.", quoted(&adapter.tool)),
+                "Correct the place, or check the adapter against the contract that it was written for.",
+            )
+        })
+    })
+}
+
 /// What a person should know about an adapter that is proved.
 pub(super) fn notes(adapter: &Adapter) -> Vec<String> {
     let mut notes = Vec::new();

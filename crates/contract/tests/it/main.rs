@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
 mod adapter_random;
+mod adapter_rules;
 mod adapters;
 mod damage;
 mod documents;
