@@ -90,7 +90,7 @@ pub struct Decision {
     pub effect: bool,
     /// What was decided.
     pub verdict: Verdict,
-    /// The approval that the call redeemed.
+    /// The approval that the call redeemed before this decision; it was asked for by an earlier request that was held.
     pub approval: Option<ApprovalId>,
     /// Requests whose results it relies on.
     pub relied_on: Vec<RequestId>,

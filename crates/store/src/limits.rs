@@ -30,9 +30,19 @@ pub const CHECKPOINT_EVERY: u64 = 256;
 /// Pages of the write-ahead log that are copied back at once (4 KiB each).
 pub const WAL_PAGES: u64 = 1_000;
 
-/// Bytes of the write-ahead log past which the writer itself waits until it is copied back: readers that never pause
+/// Bytes of the write-ahead log past which the writer waits until its rest is copied back: a writer that never pauses
 /// would let it grow without end.
-pub const WAL_BYTES: u64 = 64 << 20;
+pub const WAL_BYTES: u64 = 16 << 20;
+
+/// How long the writer waits for that where a reader stands in the way; then it is tried again later.
+pub const COPY: Duration = Duration::from_millis(100);
+
+/// Revisions of one tool, and different lists of one server, that are kept. Servers that are developed on a live line make
+/// some hundreds; one that makes more writes a new contract each time it is asked, and would fill the disk.
+pub const REVISIONS: u64 = 10_000;
+
+/// Revisions given at once for one server: some for each tool of the largest lists.
+pub const REVISION_ROWS: u32 = 100_000;
 
 /// Raw or normalised arguments of one call, as large as one message of the wire.
 pub const ARGUMENTS_BYTES: usize = 8 << 20;

@@ -95,7 +95,9 @@ impl Expected {
             self.servers.insert(server.to_owned());
         }
         let approval = |expected: &mut Expected, state| {
-            expected.approvals.insert(text("approval"), state);
+            if expected.approvals.len() < limits::TRACKED {
+                expected.approvals.insert(text("approval"), state);
+            }
         };
         match read["kind"].as_str().and_then(Kind::from_word) {
             Some(Kind::Decision) => self.decisions += 1,

@@ -23,6 +23,9 @@ pub(super) fn decide(work: &mut Work<'_>, new: Decision) -> Result<(), StoreErro
     if known.is_some() {
         return Err(StoreError::conflict(format!("The request {request} was decided before.")));
     }
+    if let Some(approval) = new.approval {
+        may_name(work, &approval.to_string())?;
+    }
     let code = match &new.verdict {
         Verdict::Refused { code } => Some(code.as_str()),
         Verdict::Admitted | Verdict::Held => None,
@@ -152,16 +155,39 @@ pub(super) fn intend(work: &mut Work<'_>, new: NewAttempt) -> Result<AttemptId, 
     Ok(id)
 }
 
-/// Whether the decision lets an attempt leave: admitted, or held and its approval redeemed.
+/// Whether a decision may rest on an approval: it was redeemed, and nothing else left under it.
+fn may_name(work: &Work<'_>, approval: &str) -> Result<(), StoreError> {
+    let found: Option<(bool, bool)> = work.row(
+        "SELECT state = 'redeemed',
+                EXISTS (SELECT 1 FROM request r WHERE r.approval = a.id)
+                OR EXISTS (SELECT 1 FROM attempt t WHERE t.request = a.request)
+         FROM approval a WHERE id = ?1",
+        [approval],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    match found {
+        None => Err(StoreError::unknown("approval", approval)),
+        Some((false, _)) => Err(StoreError::conflict(format!(
+            "The approval {approval} was not redeemed: no call can rest on it."
+        ))),
+        Some((true, true)) => Err(StoreError::conflict(format!(
+            "The approval {approval} was used for another call: it covers one alone."
+        ))),
+        Some((true, false)) => Ok(()),
+    }
+}
+
+/// Whether the decision lets an attempt leave: admitted, or held and its approval redeemed and used by no other request.
 fn may_leave(work: &Work<'_>, request: &str, verdict: &str) -> Result<(), StoreError> {
     match verdict {
         "admitted" => Ok(()),
         "held" => {
-            let sql = "SELECT 1 FROM approval WHERE request = ?1 AND state = 'redeemed'";
+            let sql = "SELECT 1 FROM approval a WHERE request = ?1 AND state = 'redeemed'
+                       AND NOT EXISTS (SELECT 1 FROM request r WHERE r.approval = a.id)";
             let redeemed = work.row(sql, [request], |_| Ok(()))?;
             redeemed.ok_or_else(|| {
                 StoreError::conflict(format!(
-                    "The request {request} is held: its approval must be redeemed before anything leaves."
+                    "The request {request} is held: its approval must be redeemed for it before anything leaves."
                 ))
             })
         }

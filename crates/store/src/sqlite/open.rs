@@ -75,6 +75,7 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     let (log, key) = begin(&conn, &shared, version, owner, options.at)?;
     let connections = connect_readers(path)?;
     let copier = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    copier.busy_timeout(limits::COPY)?;
     let (queue, jobs) = mpsc::channel();
     let one = Writer { conn, log, key: key.clone(), shared: Arc::clone(&shared) };
     let mut threads: Vec<_> =

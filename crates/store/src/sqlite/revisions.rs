@@ -30,6 +30,9 @@ pub(super) fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, Store
             |row| row.get(0),
         )?
         .unwrap_or(1);
+    if ordinal > limits::REVISIONS {
+        return Err(too_many(format!("revisions of {} at {}", new.tool, new.server)));
+    }
     let entry = Entry::new(Kind::Revision, new.at)
         .with("server", new.server.as_str())
         .with("tool", new.tool.as_str())
@@ -68,6 +71,12 @@ pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreE
         )?;
         return Ok(());
     }
+    let known: u64 = work
+        .row("SELECT count(*) FROM list WHERE server = ?1", [&new.server], |row| row.get(0))?
+        .unwrap_or(0);
+    if current.is_none() && known >= limits::REVISIONS {
+        return Err(too_many(format!("different lists of {}", new.server)));
+    }
     let entry = Entry::new(Kind::List, new.at)
         .with("server", new.server.as_str())
         .with("digest", new.digest.as_str())
@@ -85,6 +94,15 @@ pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreE
         params![new.server, new.digest, tools, new.pages, new.at],
     )?;
     note_gone(work, new)
+}
+
+fn too_many(what: String) -> StoreError {
+    StoreError::TooMany {
+        what,
+        most: limits::REVISIONS,
+        remedy: "The server writes a new contract each time it is asked; go on without it until that is mended."
+            .into(),
+    }
 }
 
 /// Notes which granted tools the list lacks. Their names may come back as something else.
@@ -165,15 +183,25 @@ pub(super) fn grants(conn: &Connection, server: &str) -> Result<Vec<Grant>, Stor
 }
 
 pub(super) fn revisions(conn: &Connection, server: &str) -> Result<Vec<Revision>, StoreError> {
-    let sql = "SELECT tool, ordinal, digest, first_at FROM revision WHERE server = ?1 ORDER BY tool, ordinal";
-    rows(conn, sql, &[&server], |row| {
+    let sql = "SELECT tool, ordinal, digest, first_at FROM revision WHERE server = ?1
+               ORDER BY tool, ordinal LIMIT ?2";
+    let found = rows(conn, sql, &[&server, &(limits::REVISION_ROWS + 1)], |row| {
         Ok(Revision {
             tool: row.get(0)?,
             ordinal: row.get(1)?,
             digest: row.get(2)?,
             first_at: row.get(3)?,
         })
-    })
+    })?;
+    // A part of them would look like the whole.
+    if found.len() > limits::REVISION_ROWS as usize {
+        return Err(StoreError::TooMany {
+            what: format!("revisions at {server}"),
+            most: limits::REVISION_ROWS.into(),
+            remedy: "Begin a new store for this server.".into(),
+        });
+    }
+    Ok(found)
 }
 
 pub(super) fn definition(

@@ -52,6 +52,7 @@ CREATE TABLE request (
     at INTEGER NOT NULL, leaf INTEGER NOT NULL, delivered INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX request_session ON request (session);
+CREATE INDEX request_approval ON request (approval) WHERE approval IS NOT NULL;
 CREATE TABLE attempt (
     id TEXT PRIMARY KEY, request TEXT NOT NULL, n INTEGER NOT NULL, target TEXT NOT NULL, key TEXT,
     at INTEGER NOT NULL, state TEXT, UNIQUE (request, n)

@@ -22,6 +22,9 @@ use crate::{Ids, StoreError, limits};
 /// Commits after which the write-ahead log is copied back. A commit takes some four pages.
 const COMMITS_PER_COPY: u64 = limits::WAL_PAGES / 4;
 
+/// Bytes of a page of SQLite.
+const PAGE_BYTES: u64 = 4_096;
+
 /// A write on its way.
 pub(super) trait Job: Send {
     /// Does the work inside the transaction.
@@ -118,7 +121,7 @@ pub(super) fn start(
     let shared = Arc::clone(&writer.shared);
     let wal = PathBuf::from(format!("{}-wal", database.display()));
     let also = wal.clone();
-    let flusher = Flusher { wal, shared, file: None, since_copy: 0, copier: to_copier };
+    let flusher = Flusher { wal, shared, file: None, since_copy: 0, length: 0, copier: to_copier };
     let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
         std::thread::Builder::new().name(name.into()).spawn(run)
     };
@@ -272,6 +275,8 @@ struct Flusher {
     shared: Arc<Shared>,
     file: Option<File>,
     since_copy: u64,
+    /// The length of the write-ahead log when it was last copied for its length.
+    length: u64,
     copier: SyncSender<()>,
 }
 
@@ -300,12 +305,24 @@ impl Flusher {
                 job.finish(end.clone());
             }
             self.since_copy += count;
-            if end.is_ok() && self.since_copy >= COMMITS_PER_COPY {
+            if end.is_ok() && (self.since_copy >= COMMITS_PER_COPY || self.has_grown()) {
                 self.since_copy = 0;
                 // Full: the copier has a note already.
                 let _ = self.copier.try_send(());
             }
         }
+    }
+
+    /// Whether the write-ahead log grew by as much as is copied at once: few commits may be large.
+    fn has_grown(&mut self) -> bool {
+        let length =
+            self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |of| of.len());
+        let grown = length > self.length + limits::WAL_PAGES * PAGE_BYTES;
+        // It is cut at times; what it grows from is then less.
+        if grown || length < self.length {
+            self.length = length;
+        }
+        grown
     }
 
     /// Asks the disk to hold what was committed.
@@ -316,7 +333,14 @@ impl Flusher {
         let end = self.shared.step(Step::Flush).and_then(|()| {
             let file = match &mut self.file {
                 Some(file) => file,
-                none => none.insert(File::open(&self.wal).map_err(|error| StoreError::io(&error))?),
+                none => {
+                    // The names of the files must be on disk too, and the first flush sees to it.
+                    let folder = self.wal.parent().filter(|folder| !folder.as_os_str().is_empty());
+                    File::open(folder.unwrap_or(Path::new(".")))
+                        .and_then(|folder| folder.sync_all())
+                        .map_err(|error| StoreError::io(&error))?;
+                    none.insert(File::open(&self.wal).map_err(|error| StoreError::io(&error))?)
+                }
             };
             self.shared.flushes.fetch_add(1, Ordering::Relaxed);
             file.sync_data().map_err(|error| StoreError::io(&error))?;
@@ -339,9 +363,14 @@ impl Flusher {
 /// Copies the write-ahead log back into the database, beside the writer; where it grew too long, in its place.
 fn copy_back(conn: &Connection, wal: &Path, notes: &Receiver<()>) {
     while notes.recv().is_ok() {
-        let long = std::fs::metadata(wal).is_ok_and(|wal| wal.len() > limits::WAL_BYTES);
-        let how = if long { "TRUNCATE" } else { "PASSIVE" };
         // What is not copied now is copied later; until then it is safe where it is.
-        let _ = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
+        let copy = |how: &str| {
+            let _ = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
+        };
+        copy("PASSIVE");
+        // What came meanwhile is little: the writer waits for that alone.
+        if std::fs::metadata(wal).is_ok_and(|wal| wal.len() > limits::WAL_BYTES) {
+            copy("TRUNCATE");
+        }
     }
 }

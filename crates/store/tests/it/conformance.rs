@@ -319,9 +319,46 @@ pub async fn an_approval_is_signed_and_used_once(store: &dyn Store) {
     // Two at once: one of them gets it.
     let (one, two) = tokio::join!(redeem(NOON + 2), redeem(NOON + 2));
     assert_eq!((one, two), (Ok(Redeemed::Once), Ok(Redeemed::Not(WhyNot::Used))));
-    store.intend(attempt(asked.request)).await.unwrap();
+    // The same call comes back and rests on it; then nothing else does.
+    let resting = |session| Decision { approval: Some(asked.id), ..decision(store, session) };
+    let call = resting(asked.session);
+    let request = call.request;
+    store.decide(call).await.unwrap();
+    store.intend(attempt(request)).await.unwrap();
+    refused(store.decide(resting(asked.session)).await, "was used for another call");
+    refused(store.intend(attempt(asked.request)).await, "is held");
+    let unknown = store.ids().approval(NOON).unwrap();
+    let strange = Decision { approval: Some(unknown), ..decision(store, asked.session) };
+    refused(store.decide(strange).await, "There is no approval");
     let known = store.approval(asked.id).await.unwrap().unwrap();
     assert_eq!((known.state, known.by.as_deref()), (ApprovalState::Redeemed, Some("anna")));
+}
+
+pub async fn a_held_request_leaves_under_its_own_approval(store: &dyn Store) {
+    let key = enrolled(store).await;
+    let asked = held(store).await;
+    store.settle(signed(&key, &asked, Ruling::Approved)).await.unwrap();
+    let resting = Decision { approval: Some(asked.id), ..decision(store, asked.session) };
+    refused(store.decide(resting.clone()).await, "was not redeemed");
+    let once = store.redeem(asked.id, asked.action_digest.clone(), NOON).await;
+    assert_eq!(once, Ok(Redeemed::Once));
+    store.intend(attempt(asked.request)).await.unwrap();
+    refused(store.decide(resting).await, "was used for another call");
+}
+
+pub async fn a_server_that_never_holds_still_is_bounded(store: &dyn Store) {
+    let new = |n: u64| NewRevision {
+        server: "a".into(),
+        tool: "x".into(),
+        digest: n.to_string(),
+        definition: "{}".into(),
+        at: NOON,
+    };
+    let all = (1..=store::limits::REVISIONS).map(new).collect();
+    let seen = store.seen_all(all).await.unwrap();
+    assert_eq!(seen.last().unwrap().ordinal, store::limits::REVISIONS);
+    refused(store.seen(new(0)).await, "a new contract each time");
+    assert!(!store.seen(new(5)).await.unwrap().new);
 }
 
 pub async fn an_approval_ends_by_denial_change_and_time(store: &dyn Store) {

@@ -202,6 +202,52 @@ fn what_is_written_lazily_is_flushed_in_time() {
 }
 
 #[test]
+fn the_write_ahead_log_stays_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        for _ in 0..80 {
+            let raw_arguments = "x".repeat(1 << 20);
+            let new = Decision { raw_arguments, ..decision(&store, session) };
+            let request = new.request;
+            store.decide(new).await.unwrap();
+            store.intend(attempt(request)).await.unwrap();
+        }
+    });
+    let wal = fs::metadata(folder.path().join("steadfast.db-wal")).unwrap().len();
+    assert!(wal < 32 << 20, "{wal} bytes of 80 MiB");
+}
+
+#[test]
+fn what_is_erased_is_in_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let files = || -> Vec<u8> {
+        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        [read("steadfast.db"), read("steadfast.db-wal")].concat()
+    };
+    let holds = |all: &[u8], some: &[u8]| all.windows(some.len()).any(|window| window == some);
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let new = decision(&store, session);
+        let request = new.request;
+        store.decide(new).await.unwrap();
+        let conn = rusqlite::Connection::open(folder.path().join("steadfast.db")).unwrap();
+        let sealed: Vec<u8> = conn
+            .query_row("SELECT sealed FROM payload WHERE part = 'raw-arguments'", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        drop(conn);
+        assert!(holds(&files(), &sealed) && holds(&files(), b"digest-canary"));
+        store.erase(request, "me".into(), NOON).await.unwrap();
+        assert!(!holds(&files(), &sealed));
+        assert!(!holds(&files(), b"digest-canary"));
+    });
+}
+
+#[test]
 fn a_second_gateway_is_refused_and_commands_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("steadfast.db");

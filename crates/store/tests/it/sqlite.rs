@@ -21,6 +21,8 @@ mod conforms {
         doubt_is_not_repeated_and_is_resolved
         an_answer_waits_until_it_is_delivered
         an_approval_is_signed_and_used_once
+        a_held_request_leaves_under_its_own_approval
+        a_server_that_never_holds_still_is_bounded
         an_approval_ends_by_denial_change_and_time
         approvals_do_not_flood
         counts_weigh_age_and_effect
