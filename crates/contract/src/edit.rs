@@ -46,10 +46,14 @@ impl Edit {
             _ => return None,
         };
         let node = crate::node::Source::single(schema).at("")?;
-        let kinds = crate::view::View::of(&node).all_kinds()?;
-        let mut kinds = kinds.into_iter().filter(|kind| *kind != "null");
-        kinds.next().filter(|_| kinds.next().is_none())
+        only_kind(&crate::view::View::of(&node))
     }
+}
+
+/// The one kind of value that a place takes, null aside.
+pub fn only_kind(view: &crate::view::View<'_>) -> Option<&'static str> {
+    let mut kinds = view.all_kinds()?.into_iter().filter(|kind| *kind != "null");
+    kinds.next().filter(|_| kinds.next().is_none())
 }
 
 /// The kinds of edits.
@@ -63,6 +67,8 @@ pub enum What {
         default: Option<Value>,
         /// Its description.
         text: String,
+        /// The members of what it holds, each with the one kind of value that it takes.
+        inner: Vec<(String, Option<&'static str>)>,
     },
     /// A named member is gone.
     FieldRemoved {
@@ -145,6 +151,8 @@ pub enum What {
         dropped: usize,
         /// How many are new.
         added: usize,
+        /// The constants that tell the new ones, where the old ones were told by constants too.
+        tags: Vec<(String, Value)>,
     },
     /// A keyword that only the engine can judge differs.
     Combinator {

@@ -122,7 +122,7 @@ const MEASURES: &[&str] = &[
     "time", "age", "timeout", "ttl", "interval", "type", "kind", "style", "color", "colour",
     "agent", "audience", "format", "encoding", "label", "title", "description", "icon", "image",
     "theme", "locale", "language", "lang", "timezone", "order", "sort", "ratio", "scale",
-    "quality", "percent", "orientation",
+    "quality", "percent", "orientation", "factor",
 ];
 
 /// What stands before a `token` that only walks a list on.

@@ -35,3 +35,13 @@ pub const PROBLEMS: usize = 50;
 /// The work grows with the product of tags, members and their texts; the widest real tool that
 /// does many deeds lists about 60.
 pub const SPLIT_TAGS: usize = 128;
+
+/// How deep the members of a new argument are looked at for what they select or run.
+///
+/// Real arguments nest three or four levels; deeper ones are schemas of a language of their own.
+pub const INNER_DEPTH: usize = 6;
+
+/// How many members of a new argument are looked at.
+///
+/// A schema of a language can have thousands, and its first members show what it is.
+pub const INNER_MEMBERS: usize = 200;

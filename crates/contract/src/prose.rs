@@ -4,6 +4,7 @@
 //! No claim of understanding: the reader looks for a few kinds of words in the sentences that
 //! changed and shows the sentence. Whatever it does not recognise is wording.
 
+mod moved;
 mod words;
 
 use crate::lexicon::singular;
@@ -51,6 +52,14 @@ pub enum SignalKind {
     ChoiceDropped,
     /// The value names its thing by another kind of handle.
     HandleMoved,
+    /// A stated default is stated nowhere any more.
+    DefaultDropped,
+    /// The reach is narrower: the current one, where it was all.
+    ScopeNarrowed,
+    /// What changed things that are there fails now where something is there.
+    RefusalAppeared,
+    /// A value that the text offers is spelt in another case.
+    ChoiceRecased,
 }
 
 /// Compares two texts. Empty where the edit only rewords.
@@ -95,6 +104,7 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     for sentence in &come {
         appeared(sentence, &old_words, &mut signals);
     }
+    moved::signals(old, new, &mut signals);
     signals.sort();
     signals.dedup_by(|a, b| a.kind == b.kind && a.before == b.before && a.after == b.after);
     signals
@@ -109,6 +119,7 @@ pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
     {
         handle_moved(before, after, &tokens(before), &tokens(after), &mut signals);
     }
+    moved::choices_recased(old, new, &mut signals);
     signals.sort();
     signals
 }

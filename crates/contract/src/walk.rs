@@ -1,14 +1,15 @@
 //! The walk: two schemas in step, one edit for each thing that moved.
 
 mod compare;
+mod variants;
 
 use crate::edit::{Edit, What};
-use crate::prose;
+use crate::prose::{self, SignalKind};
 use crate::rename;
 use crate::view::{Kinds, Node, Rest, View, same_value};
 use compare::{
-    conversion, described, holds_reference, is_tighter, kinds_value, likest, recased, same_default,
-    says_something, tags,
+    conversion, described, holds_reference, inner_members, is_tighter, kinds_value, recased,
+    same_default, says_something,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -135,7 +136,20 @@ impl Walker {
     fn text(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
         let (before, after) = (was.description.unwrap_or(""), is.description.unwrap_or(""));
         if before != after {
-            let signals = prose::compare_field(before, after);
+            let mut signals = prose::compare_field(before, after);
+            // What the schema states itself is compared there; what is always sent has no default.
+            let stated =
+                was.default.or(is.default).is_some() || step.sent && !step.field.is_empty();
+            let lists = |view: &View| {
+                let of_items = |items: &Node<'_>| View::of(items).values.is_some();
+                view.values.is_some() || view.items.as_ref().is_some_and(of_items)
+            };
+            let listed = lists(was) || lists(is);
+            signals.retain(|signal| match signal.kind {
+                SignalKind::DefaultDropped => !stated,
+                SignalKind::ChoiceRecased => !listed,
+                _ => true,
+            });
             let values = (was.description.map(Value::from), is.description.map(Value::from));
             self.push(What::TextChanged { signals }, (Some(old), Some(new)), values, step);
         }
@@ -370,6 +384,7 @@ impl Walker {
                 required,
                 default: view.default.cloned(),
                 text: view.description.unwrap_or("").to_string(),
+                inner: inner_members(node),
             };
             self.push(what, (None, Some(node)), (None, Some(node.value.clone())), &inner);
         }
@@ -460,117 +475,6 @@ impl Walker {
             }
             _ => {}
         }
-    }
-
-    fn variants(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
-        if was.variants.is_empty() && is.variants.is_empty() {
-            return;
-        }
-        let own = |node: &Node<'_>, view: &View| -> Vec<(String, Value)> {
-            if view.variants.is_empty() {
-                vec![(node.pointer.clone(), node.value.clone())]
-            } else {
-                view.variants.iter().map(|n| (n.pointer.clone(), n.value.clone())).collect()
-            }
-        };
-        let (before, after) = (own(old, was), own(new, is));
-        let mut left: Vec<usize> = (0..before.len()).collect();
-        let mut right: Vec<usize> = (0..after.len()).collect();
-        left.retain(|&l| {
-            let twin = right.iter().position(|&r| before[l].1 == after[r].1);
-            if let Some(position) = twin {
-                right.remove(position);
-            }
-            twin.is_none()
-        });
-        if !was.variants.is_empty() && !is.variants.is_empty() {
-            // Alternatives of one kind on both sides, or at one index with one tag, are one pair.
-            let pairs: Vec<(usize, usize)> = left
-                .iter()
-                .filter_map(|&l| {
-                    let kinds = View::of(&was.variants[l]).all_kinds();
-                    let alike: Vec<usize> = right
-                        .iter()
-                        .copied()
-                        .filter(|&r| View::of(&is.variants[r]).all_kinds() == kinds)
-                        .collect();
-                    let of_kind =
-                        left.iter().filter(|&&o| View::of(&was.variants[o]).all_kinds() == kinds);
-                    match alike.as_slice() {
-                        [only] if of_kind.count() == 1 => Some((l, *only)),
-                        _ => alike
-                            .iter()
-                            .copied()
-                            .find(|&r| tags(&was.variants[l]) == tags(&is.variants[r]))
-                            .map(|r| (l, r)),
-                    }
-                })
-                .collect();
-            for (l, r) in pairs {
-                left.retain(|&x| x != l);
-                right.retain(|&x| x != r);
-                self.pair(&was.variants[l], &is.variants[r], step.clone());
-            }
-        } else {
-            // One side has one form; walk it against its like on the other side.
-            let (one, many) = if was.variants.is_empty() { (was, is) } else { (is, was) };
-            // Several forms of the same kind are one union: only the engine can judge it.
-            let alike =
-                many.variants.iter().filter(|node| View::of(node).kinds == one.kinds).count();
-            if let Some(twin) = likest(one, &many.variants).filter(|_| alike == 1) {
-                if was.variants.is_empty() {
-                    left.clear();
-                    right.retain(|&x| x != twin);
-                    self.inner_pair(old, &is.variants[twin], step);
-                } else {
-                    right.clear();
-                    left.retain(|&x| x != twin);
-                    self.inner_pair(&was.variants[twin], new, step);
-                }
-            } else if was.variants.is_empty() && was.describes_object {
-                self.split(was, is, step);
-            }
-        }
-        if !(left.is_empty() && right.is_empty()) {
-            let what = What::VariantsChanged { dropped: left.len(), added: right.len() };
-            self.push(what, (Some(old), Some(new)), (None, None), step);
-        }
-    }
-
-    /// One object that became several alternatives. Which mixes of members are still taken is for
-    /// the engine; that a member is gone from all of them, or means something else where it is left
-    /// out, no set of values shows.
-    fn split(&mut self, was: &View, is: &View, step: &Step) {
-        let views: Vec<View<'_>> = is.variants.iter().map(View::of).collect();
-        let ignored = views.iter().any(View::is_open);
-        for (name, node) in &was.members {
-            let required = was.required.contains(name);
-            let inner =
-                Step { was: step.was && required, is: false, sent: required, ..step.down(name) };
-            let twins: Vec<&Node<'_>> = views.iter().filter_map(|view| view.member(name)).collect();
-            if twins.is_empty() && is.member(name).is_none() {
-                let values = (Some(node.value.clone()), None);
-                let what = What::FieldRemoved { required, ignored };
-                self.push(what, (Some(node), None), values, &inner);
-            }
-            let known = self.edits.len();
-            for twin in twins {
-                // The first alternative that differs speaks for all.
-                if self.edits.len() == known {
-                    let (before, after) = (View::of(node), View::of(twin));
-                    self.default((Some(node), Some(twin)), &before, &after, &inner);
-                }
-            }
-        }
-    }
-
-    /// Walks members and items of two forms without reporting their texts and kinds again.
-    fn inner_pair(&mut self, old: &Node<'_>, new: &Node<'_>, step: &Step) {
-        let (was, is) = (View::of(old), View::of(new));
-        self.values((Some(old), Some(new)), &was, &is, step);
-        self.bounds((Some(old), Some(new)), &was, &is, step);
-        self.members(old, new, &was, &is, step);
-        self.items(old, new, &was, &is, step);
     }
 
     fn combinators(

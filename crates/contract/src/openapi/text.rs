@@ -53,7 +53,11 @@ pub(crate) fn moved(old: &str, new: &str, spot: &Spot<'_>) -> Option<Moved> {
     let signals = prose::compare(old, new);
     let grave = signals
         .iter()
-        .find(|signal| !matches!(signal.kind, SignalKind::LimitRaised | SignalKind::DutyTightened));
+        // Where a text no longer states a default, the schema of the value does.
+        .find(|signal| {
+            use SignalKind::{DefaultDropped, DutyTightened, LimitRaised};
+            !matches!(signal.kind, LimitRaised | DutyTightened | DefaultDropped)
+        });
     if let Some(signal) = grave {
         let about = format!("{} {}", signal.before, signal.after);
         let certain = matches!(
@@ -82,6 +86,10 @@ fn describe(kind: SignalKind) -> &'static str {
         SignalKind::ScopeWidened => "the reach is wider",
         SignalKind::ChoiceDropped => "a value is no longer offered",
         SignalKind::HandleMoved => "another kind of handle is asked for",
+        SignalKind::DefaultDropped => "the stated default is stated no more",
+        SignalKind::ScopeNarrowed => "the reach is narrower",
+        SignalKind::RefusalAppeared => "it fails where something is there already",
+        SignalKind::ChoiceRecased => "a value is spelt otherwise",
     }
 }
 

@@ -100,3 +100,22 @@ pub(super) const UNITS: &[(&str, &[&str])] = &[
 
 pub(super) const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "don't", "doesn't", "won't", "avoid", "instead"];
+
+/// Words that make one of many: `the current project`.
+pub(super) const NARROW: &[&str] = &[
+    "current", "this", "own", "your", "my", "single", "given", "specified", "selected", "active",
+    "one", "same",
+];
+
+/// Words of a call that fails by itself.
+pub(super) const REFUSALS: &[&str] = &[
+    "fail", "fails", "error", "errors", "refuse", "refuses", "refused", "reject", "rejects",
+    "rejected", "throws", "abort", "aborts",
+];
+
+/// Words of a deed on what is there already.
+pub(super) const DEEDS_ON_WHAT_IS_THERE: &[&str] = &[
+    "update", "updates", "overwrite", "overwrites", "replace", "replaces", "upsert", "upserts",
+    "existing", "edit", "edits", "modify", "modifies", "save", "saves", "write", "writes", "set",
+    "sets", "put",
+];

@@ -23,6 +23,15 @@ rules! {
 const DEED: &[&str] =
     &["method", "action", "operation", "op", "mode", "verb", "command", "type", "kind"];
 
+/// Those of them that name the deed itself; `type` and `kind` may name a shape.
+const DEED_ITSELF: &[&str] = &["method", "action", "operation", "op", "mode", "verb", "command"];
+
+/// True where the last name of the field holds one of the words.
+fn named(field: &str, list: &[&str]) -> bool {
+    let name = field.rsplit('.').next().unwrap_or(field);
+    words(name).iter().any(|word| list.contains(&word.as_str()))
+}
+
 /// A new optional argument that a grant should keep absent.
 pub fn optional_added(
     edit: &Edit,
@@ -61,6 +70,53 @@ pub fn optional_added(
     ))
 }
 
+/// A new optional argument that holds nothing of the kind by its own name, but by a member in it.
+pub fn inner_added(
+    edit: &Edit,
+    inner: &[(String, Option<&'static str>)],
+    context: &Context<'_>,
+) -> Option<Change> {
+    let role = |(name, kind): &(String, Option<&'static str>)| context.lexicon.role_of(name, *kind);
+    let first = |wanted: &[Role]| inner.iter().find(|member| wanted.contains(&role(member)));
+    let (rule, member, what) = if let Some(member) = first(&[Role::FreeForm]) {
+        (&SF402, member, "holds text that is run or fetched")
+    } else if let Some(member) = first(&[Role::Target, Role::Authority]) {
+        (&SF401, member, "selects the target or who acts")
+    } else {
+        let chooses = inner.iter().find(|(name, _)| named(name, DEED_ITSELF));
+        (&SF403, chooses?, "chooses the deed")
+    };
+    Some(finding(
+        rule,
+        edit,
+        context,
+        Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider),
+        format!(
+            "`{}` is new, and `{}` in it {what}: old calls leave it out, a standing grant should keep it absent",
+            edit.field, member.0
+        ),
+    ))
+}
+
+/// New alternatives of a form that are told by the deed they do.
+pub fn alternatives_added(
+    edit: &Edit,
+    tags: &[(String, Value)],
+    context: &Context<'_>,
+) -> Vec<Change> {
+    let name = |tag: &str| match edit.field.as_str() {
+        "" => tag.to_string(),
+        around => format!("{around}.{tag}"),
+    };
+    tags.iter()
+        .filter(|(tag, _)| named(tag, DEED_ITSELF))
+        .filter_map(|(tag, value)| {
+            let one = Edit { field: name(tag), after: Some(value.clone()), ..edit.clone() };
+            values_added(&one, std::slice::from_ref(value), false, context)
+        })
+        .collect()
+}
+
 /// A selecting argument that need not be sent any more.
 pub fn became_optional(edit: &Edit, context: &Context<'_>) -> Change {
     finding(
@@ -97,9 +153,7 @@ pub fn values_added(
     lifted: bool,
     context: &Context<'_>,
 ) -> Option<Change> {
-    let name = edit.field.rsplit('.').next().unwrap_or("");
-    let chooses_deed = words(name).iter().any(|word| DEED.contains(&word.as_str()));
-    if !(chooses_deed || context.lexicon.never_guess(&edit.field)) {
+    if !(named(&edit.field, DEED) || context.lexicon.never_guess(&edit.field)) {
         return None;
     }
     let what = if lifted {

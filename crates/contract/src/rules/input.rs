@@ -5,7 +5,7 @@ use super::{Evidence, Rule, authority, defaults, values, wording};
 use crate::change::Change;
 use crate::edit::{Edit, What, is_zero};
 use crate::lexicon::{GuardKind, Role, guard_kind};
-use crate::prose::SignalKind;
+use crate::prose::{self, SignalKind};
 use crate::relation::Local;
 use crate::verdict::{Authority, Class, Compat, Meaning};
 use serde_json::Value;
@@ -94,8 +94,8 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
                 )]
             }
         }
-        What::FieldAdded { required: false, default, text } => {
-            vec![added_optional(edit, default.as_ref(), text, context)]
+        What::FieldAdded { required: false, default, text, inner } => {
+            vec![added_optional(edit, default.as_ref(), text, inner, context)]
         }
         What::FieldRemoved { ignored, .. } => {
             let effect = if *ignored {
@@ -174,8 +174,11 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
         What::Combinator { keyword } => {
             vec![values::set_change(edit, local, context, &SF144, &format!("`{keyword}`"))]
         }
-        What::VariantsChanged { .. } => {
-            vec![values::set_change(edit, local, context, &SF144, "the alternatives")]
+        What::VariantsChanged { tags, .. } => {
+            let mut found =
+                vec![values::set_change(edit, local, context, &SF144, "the alternatives")];
+            found.extend(authority::alternatives_added(edit, tags, context));
+            found
         }
         What::FormatChanged => vec![values::format_changed(edit, context)],
         What::Closed => {
@@ -233,6 +236,7 @@ fn added_optional(
     edit: &Edit,
     default: Option<&Value>,
     text: &str,
+    inner: &[(String, Option<&'static str>)],
     context: &Context<'_>,
 ) -> Change {
     let field = edit.field.as_str();
@@ -337,6 +341,9 @@ fn added_optional(
     if let Some(change) = authority::optional_added(edit, role, default, text, context) {
         return change;
     }
+    if let Some(change) = authority::inner_added(edit, inner, context) {
+        return change;
+    }
     finding(
         &SF120,
         edit,
@@ -348,8 +355,13 @@ fn added_optional(
 
 fn text_changed(edit: &Edit, context: &Context<'_>) -> Vec<Change> {
     let What::TextChanged { signals } = &edit.what else { return Vec::new() };
+    let signals: Vec<prose::Signal> = signals
+        .iter()
+        .filter(|signal| !wording::told_elsewhere(signal, context.new_text))
+        .cloned()
+        .collect();
     let name = if edit.field.is_empty() { "the arguments" } else { edit.field.as_str() };
-    wording::text_findings(signals, &|kind, judgement, sentence| {
+    wording::text_findings(&signals, &|kind, judgement, sentence| {
         let rule = match kind {
             None => &SF161,
             Some(SignalKind::DutyTightened | SignalKind::LimitRaised) => &SF162,

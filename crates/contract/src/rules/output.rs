@@ -5,7 +5,7 @@ use super::{Rule, wording};
 use crate::change::Change;
 use crate::edit::{Edit, What};
 use crate::lexicon::is_identifier;
-use crate::prose::SignalKind;
+use crate::prose::{self, SignalKind};
 use crate::relation::Local;
 use crate::verdict::{Class, Compat, Meaning};
 use serde_json::Value;
@@ -144,7 +144,16 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             format!("`{name}`: an annotation of the answer changed"),
         )],
         What::TextChanged { signals } => {
-            wording::text_findings(signals, &|kind, judgement, what| {
+            // What an answer holds has no default, and how it is spelt its values tell.
+            let signals: Vec<prose::Signal> = signals
+                .iter()
+                .filter(|signal| {
+                    use SignalKind::{ChoiceRecased, DefaultDropped, RefusalAppeared};
+                    !matches!(signal.kind, ChoiceRecased | DefaultDropped | RefusalAppeared)
+                })
+                .cloned()
+                .collect();
+            wording::text_findings(&signals, &|kind, judgement, what| {
                 let rule = match kind {
                     None | Some(SignalKind::DutyTightened | SignalKind::LimitRaised) => &SF214,
                     Some(_) => &SF209,

@@ -188,7 +188,13 @@ fn text(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
     if before == after {
         return Vec::new();
     }
-    let signals: Vec<prose::Signal> = prose::compare(&before, &after);
+    let mut signals: Vec<prose::Signal> = prose::compare(&before, &after);
+    signals.retain(|signal| {
+        let stated = signal.kind == SignalKind::DefaultDropped
+            && (wording::told_elsewhere(signal, context.new_text)
+                || states(&new.raw, &signal.word, 0));
+        !stated
+    });
     let values = (old.raw.get("description"), new.raw.get("description"));
     wording::text_findings(&signals, &|kind, judgement, sentence| {
         let rule = match kind {
@@ -198,6 +204,24 @@ fn text(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
         };
         at(rule, context, "/description", values, judgement, sentence)
     })
+}
+
+/// True where a schema of the tool states the value as a default.
+fn states(value: &Value, word: &str, depth: usize) -> bool {
+    // Defaults deeper than this belong to no argument that a text of the tool speaks of.
+    const DEEPEST: usize = 16;
+    let own = value.get("default").is_some_and(|default| match default {
+        Value::String(text) => text.to_lowercase() == word,
+        other => *other == serde_json::from_str::<Value>(word).unwrap_or(Value::Null),
+    });
+    own || depth < DEEPEST
+        && match value {
+            Value::Object(members) => {
+                members.values().any(|member| states(member, word, depth + 1))
+            }
+            Value::Array(items) => items.iter().any(|item| states(item, word, depth + 1)),
+            _ => false,
+        }
 }
 
 fn task_support(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {

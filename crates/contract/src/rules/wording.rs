@@ -22,6 +22,15 @@ pub fn text_findings(
         .collect()
 }
 
+/// True where a default that one text no longer states is stated by another one of the tool.
+pub fn told_elsewhere(signal: &prose::Signal, new_text: &str) -> bool {
+    signal.kind == SignalKind::DefaultDropped
+        && prose::sentences(new_text).iter().any(|sentence| {
+            let said = sentence.to_lowercase();
+            said.contains("default") && said.contains(&signal.word)
+        })
+}
+
 fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
     let quote = |text: &str| {
         let short: String = text.chars().take(110).collect();
@@ -71,6 +80,25 @@ fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
         SignalKind::HandleMoved => (
             Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed),
             format!("names its thing by {} now: {before} reads {after} now", signal.word),
+        ),
+        SignalKind::DefaultDropped => (
+            Judgement::ADAPTABLE.class(Class::Semantic).meaning(Meaning::Unknown),
+            format!(
+                "the default `{}` is stated nowhere any more ({before}); the planned default can be written in",
+                signal.word
+            ),
+        ),
+        SignalKind::ScopeNarrowed => (
+            Judgement::LOOK.authority(Authority::Narrower),
+            format!("the reach is narrower: {before} reads {after} now"),
+        ),
+        SignalKind::RefusalAppeared => (
+            Judgement::LOOK.authority(Authority::Narrower),
+            format!("fails now where it changed what is there: {after}"),
+        ),
+        SignalKind::ChoiceRecased => (
+            Judgement::ADAPTABLE.meaning(Meaning::Unknown),
+            format!("the text spells {before} as {after} now; a value map carries old calls over"),
         ),
         SignalKind::ChoiceDropped => (
             Judgement::BREAKING.meaning(Meaning::Changed).authority(Authority::Narrower),

@@ -1,6 +1,8 @@
 //! Small questions about two views that the walk asks.
 
 use crate::edit::Conversion;
+use crate::edit::only_kind;
+use crate::limits;
 use crate::view::{Kinds, Node, View, same_value};
 use serde_json::Value;
 
@@ -132,4 +134,35 @@ pub(super) fn tags(node: &Node<'_>) -> Vec<(String, Value)> {
             _ => None,
         })
         .collect()
+}
+
+/// The members of what a place holds, through lists and alternatives, as dotted names with the one
+/// kind of value that each takes.
+pub(super) fn inner_members(node: &Node<'_>) -> Vec<(String, Option<&'static str>)> {
+    let mut found = Vec::new();
+    gather(node, "", &mut found, 0);
+    found
+}
+
+fn gather(
+    node: &Node<'_>,
+    prefix: &str,
+    found: &mut Vec<(String, Option<&'static str>)>,
+    depth: usize,
+) {
+    if depth > limits::INNER_DEPTH {
+        return;
+    }
+    let view = View::of(node);
+    for (name, member) in &view.members {
+        if found.len() >= limits::INNER_MEMBERS {
+            return;
+        }
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        found.push((path.clone(), only_kind(&View::of(member))));
+        gather(member, &path, found, depth + 1);
+    }
+    for inner in view.items.iter().chain(&view.variants) {
+        gather(inner, prefix, found, depth + 1);
+    }
 }

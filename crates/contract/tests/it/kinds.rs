@@ -114,3 +114,119 @@ fn a_default_in_another_order_is_the_same_default() {
         assert!(worst(&found) >= Verdict::Adapt, "{found:#?}");
     }
 }
+
+#[test]
+fn a_default_that_no_text_states_any_more_is_open() {
+    let with = |text: &str| json!({"rows": {"type": "integer", "description": text}});
+    let dropped = arguments(with("How many rows. Defaults to 100."), with("How many rows."));
+    assert_eq!((worst(&dropped), meaning(&dropped)), (Verdict::Adapt, Meaning::Unknown));
+    let of_the_tool = texts("Lists rows. The limit defaults to 100.", "Lists rows.");
+    assert_eq!(meaning(&of_the_tool), Meaning::Unknown);
+    // Stated elsewhere: by the schema, by the tool's own text, in other words, or nothing to say.
+    let schema =
+        json!({"rows": {"type": "integer", "default": 100, "description": "How many rows."}});
+    let said = tool("Does it. The default of rows is 100.", with("How many rows."));
+    for found in [
+        arguments(with("How many rows. Defaults to 100."), schema),
+        compared(&tool("Does it.", with("How many rows. Defaults to 100.")), &said),
+        arguments(with("How many rows. Defaults to 100."), with("How many rows; 100 if left out.")),
+        arguments(with("How many rows. Defaults to 0."), with("How many rows.")),
+    ] {
+        assert_eq!(worst(&found), Verdict::Safe, "{found:#?}");
+    }
+}
+
+#[test]
+fn a_refusal_of_what_is_there_is_another_deed() {
+    let found = texts(
+        "Create or update a file.",
+        "Create a NEW file. The call fails if the file already exists.",
+    );
+    assert_eq!((worst(&found), meaning(&found)), (Verdict::NewApproval, Meaning::Changed));
+    for (old, new) in [
+        ("Create a file.", "Create a file. The call fails if the file already exists."),
+        ("Update a file.", "Update a file. The call fails if the file does not exist."),
+        (
+            "Update a file; fails if it exists elsewhere.",
+            "Update a file. It fails if it exists elsewhere.",
+        ),
+    ] {
+        assert_eq!(worst(&texts(old, new)), Verdict::Safe, "{old} -> {new}");
+    }
+}
+
+#[test]
+fn choices_of_a_text_in_another_case_are_other_values() {
+    let with = |text: &str| json!({"order": {"type": "string", "description": text}});
+    let found = arguments(with("Either 'asc' or 'desc'."), with("Either 'ASC' or 'DESC'."));
+    assert_eq!(worst(&found), Verdict::Adapt, "{found:#?}");
+    let near = arguments(with("Either 'asc' or 'desc'."), with("One of `asc` and `desc`."));
+    assert_eq!(worst(&near), Verdict::Safe, "{near:#?}");
+    // Where the schema lists them, the schema tells.
+    let listed = |text: &str| json!({"order": {"type": "string", "enum": ["asc", "desc"], "description": text}});
+    let near = arguments(listed("Either 'asc' or 'desc'."), listed("Either 'ASC' or 'DESC'."));
+    assert_eq!(worst(&near), Verdict::Safe, "{near:#?}");
+}
+
+#[test]
+fn one_became_all_in_a_text() {
+    let found =
+        texts("Search the current project for a text.", "Search across all projects for a text.");
+    assert_eq!((worst(&found), reach(&found)), (Verdict::NewApproval, Authority::Wider));
+    let found = texts("Lists all open issues.", "Lists your open issues.");
+    assert_eq!((worst(&found), reach(&found)), (Verdict::NewApproval, Authority::Narrower));
+    for (old, new) in [
+        ("Search the current project for a text.", "Search the current project for any text."),
+        (
+            "Get a single document by ID.",
+            "Get detailed information about a document. Call it before all documents are loaded.",
+        ),
+        ("Lists all issues.", "Lists all issues of the given project."),
+    ] {
+        assert_eq!(worst(&texts(old, new)), Verdict::Safe, "{old} -> {new}");
+    }
+}
+
+#[test]
+fn powers_inside_of_lists_are_powers() {
+    let files = |item: Value| json!({"files": {"type": "array", "items": item}});
+    let item = |actions: Value| json!({"type": "object", "properties": {"action": {"type": "string", "enum": actions}}});
+    let found = arguments(files(item(json!(["add"]))), files(item(json!(["add", "delete"]))));
+    assert_eq!(reach(&found), Authority::Wider, "{found:#?}");
+    for (name, rule) in
+        [("command", "SF402"), ("url", "SF402"), ("path", "SF401"), ("role", "SF401")]
+    {
+        // In a list that is there.
+        let mut more = item(json!(["add"]));
+        more["properties"][name] = json!({"type": "string"});
+        let found = arguments(files(item(json!(["add"]))), files(more));
+        assert!(found.iter().any(|change| change.rule == rule), "{name}: {found:#?}");
+        // In a list that is new, by reference or not.
+        let inner = json!({"type": "object", "properties": {"note": {"type": "string"}, name: {"type": "string"}}});
+        let found = arguments(json!({}), json!({"steps": {"type": "array", "items": inner}}));
+        assert!(found.iter().any(|change| change.rule == rule), "{name}: {found:#?}");
+        let referring = json!({
+            "name": "t", "description": "Does it.",
+            "inputSchema": {
+                "type": "object", "$defs": {"Step": inner},
+                "properties": {"steps": {"type": "array", "items": {"$ref": "#/$defs/Step"}}}
+            }
+        });
+        let found = compared(&tool("Does it.", json!({})), &referring);
+        assert!(found.iter().any(|change| change.rule == rule), "{name}: {found:#?}");
+    }
+    // An alternative for another deed.
+    let form = |action: &str| {
+        json!({"type": "object", "properties": {"action": {"const": action}, "id": {"type": "string"}},
+               "required": ["action"]})
+    };
+    let found = arguments(
+        files(json!({"oneOf": [form("add"), form("move")]})),
+        files(json!({"oneOf": [form("add"), form("move"), form("delete")]})),
+    );
+    assert!(found.iter().any(|change| change.rule == "SF404"), "{found:#?}");
+    // What only dresses or filters gives no power.
+    let dress = json!({"type": "array", "items": {"type": "object", "properties": {
+        "label": {"type": "string"}, "page_width": {"type": "integer"}, "profile": {"type": "boolean"}}}});
+    assert_eq!(reach(&arguments(json!({}), json!({"styles": dress}))), Authority::Same);
+}
