@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod accept;
 pub mod activity;
 pub mod adapters;
 pub mod completions;
@@ -13,4 +14,6 @@ pub mod man;
 pub mod rules;
 pub mod sessions;
 pub mod snapshot;
+pub mod status;
+pub mod tail;
 pub mod wrap;

@@ -27,3 +27,12 @@ pub const WIDTH: (usize, usize) = (40, 120);
 
 /// Rows of a list where none is asked for: some screens of them.
 pub const LISTED: u32 = 50;
+
+/// Events that wait to be printed: past this a slow terminal slows the gateways' telling, not their work.
+pub const TAILED: usize = 1_024;
+
+/// Gateways that are followed at once: one for each server of some clients.
+pub const FOLLOWED: usize = 200;
+
+/// The pause between two looks for gateways that were started: a person does not notice it.
+pub const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(500);

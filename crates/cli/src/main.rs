@@ -10,6 +10,7 @@ mod output;
 mod pages;
 mod progress;
 mod review;
+mod running;
 mod server;
 mod settings;
 mod state;

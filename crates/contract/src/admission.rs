@@ -162,6 +162,16 @@ pub trait Adapt {
         None
     }
 
+    /// The adapters that carry calls from one of these revisions to the other, whatever their arguments.
+    fn carries(&self, _server: &str, _planned: &Arc<Revised>, _live: &Arc<Revised>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The adapters that are declared.
+    fn declared(&self) -> Vec<InForce> {
+        Vec::new()
+    }
+
     /// The structured answer as the planned contract has it, by the adapters that carried the call.
     ///
     /// # Errors
@@ -169,6 +179,21 @@ pub trait Adapt {
     fn restore(&self, _by: &[String], answer: &Value) -> Result<Value, String> {
         Ok(answer.clone())
     }
+}
+
+/// A declared adapter, as people are told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InForce {
+    /// Its id.
+    pub id: String,
+    /// The server it is for, where it is for one alone.
+    pub server: Option<String>,
+    /// The tool whose calls it carries.
+    pub tool: String,
+    /// The tool that it carries them to.
+    pub to: String,
+    /// When it ends, in words.
+    pub ends: String,
 }
 
 /// No adapters.

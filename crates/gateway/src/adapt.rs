@@ -2,7 +2,7 @@
 
 use crate::limits;
 use contract::adapter::{Adapter, Adapters, Anew, AtCall, Context, Proof, Prove, Refutation};
-use contract::admission::{Adapt, Adapted, Grade, With};
+use contract::admission::{Adapt, Adapted, Grade, InForce, With};
 use contract::lexicon::Lexicon;
 use contract::policy::Day;
 use contract::{Revised, Tool};
@@ -62,6 +62,25 @@ impl Adapt for Declared {
         let mut targets =
             self.adapters.adapters.iter().filter(|a| a.tool == tool).map(Adapter::target);
         targets.find(|target| *target != tool).map(str::to_owned)
+    }
+
+    fn carries(&self, server: &str, planned: &Arc<Revised>, live: &Arc<Revised>) -> Vec<String> {
+        let chosen = self.adapters.choose(Some(server), planned.tool(), live.tool(), self);
+        let adapter = chosen.ok().flatten().and_then(|link| link.adapter);
+        adapter.map(|adapter| adapter.id.clone()).into_iter().collect()
+    }
+
+    fn declared(&self) -> Vec<InForce> {
+        let adapters = self.adapters.adapters.iter();
+        adapters
+            .map(|adapter| InForce {
+                id: adapter.id.clone(),
+                server: adapter.server.clone(),
+                tool: adapter.tool.clone(),
+                to: adapter.target().to_owned(),
+                ends: adapter.end.to_string(),
+            })
+            .collect()
     }
 
     fn adapt(

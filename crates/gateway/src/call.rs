@@ -180,6 +180,17 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         return session.broken(&call, turn, &why).await;
     }
 
+    session.tally(
+        &call.tool,
+        match (&refusal, &adapted) {
+            (Some(_), _) => "refuse",
+            (None, Some(_)) => "adapt",
+            (None, None) => "forward",
+        },
+        refusal.as_ref().map(|refusal| refusal.code.name()),
+        &plan.ground,
+        &plan.by,
+    );
     if let Some(refusal) = refusal {
         if !observed {
             drop(turn);

@@ -85,3 +85,27 @@ pub const EVENTS: usize = 1_024;
 
 /// Characters of a raw answer that are shown in place of a structured one.
 pub const RAW_ANSWER: usize = 64 << 10;
+
+/// Tools of one session whose calls are tallied: as many as a catalogue of the largest servers seen, twice over.
+pub const TALLIES: usize = 1_024;
+
+/// Programs that ask one gateway at once how it does: some terminals and a page.
+pub const CONTROL_CLIENTS: usize = 16;
+
+/// Bytes of one question to a running gateway: a name and a filter.
+pub const CONTROL_LINE: usize = 16 << 10;
+
+/// Bytes of one answer of a running gateway that is read: all sessions and tools that one answer holds.
+pub const CONTROL_ANSWER: usize = 64 << 20;
+
+/// How long whoever asks a gateway may take to ask, and to take an answer.
+pub const CONTROL_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Sessions of one answer about how a gateway does; a filter gives the rest.
+pub const STATUS_SESSIONS: usize = 200;
+
+/// Tools of one session in such an answer.
+pub const STATUS_TOOLS: usize = 1_000;
+
+/// Characters of an answer that was not understood, in the sentence that says so.
+pub const SHOWN_ANSWER: usize = 200;

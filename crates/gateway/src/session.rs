@@ -3,9 +3,12 @@
 mod greeting;
 mod list;
 mod record;
+mod tally;
+
+pub use tally::{LastCall, Tally};
 
 use crate::call::{Call, Turn, carry};
-use crate::catalogue::Definitions;
+use crate::catalogue::{Catalogue, Definitions};
 use crate::compare::Comparisons;
 use crate::event::{self, Event, Events};
 use crate::limits;
@@ -16,7 +19,7 @@ use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use store::{NewSession, SessionEnd, SessionId, Store};
 use tokio::sync::mpsc;
@@ -60,6 +63,8 @@ pub struct Hub {
     pub adapters: Box<dyn Adapt + Send + Sync>,
     /// Who is told what happens.
     pub events: Events,
+    /// Sessions that are open.
+    live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
 }
 
 impl Hub {
@@ -71,7 +76,13 @@ impl Hub {
             store,
             adapters: Box::new(Plain),
             events: Events::default(),
+            live: Mutex::default(),
         }
+    }
+
+    /// The sessions that are open, the oldest first.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        lock(&self.live).values().filter_map(Weak::upgrade).collect()
     }
 }
 
@@ -100,8 +111,24 @@ pub struct Session {
     open: Mutex<BTreeMap<Id, Open>>,
     /// Digest of the list that the client was last told of.
     noticed: Mutex<String>,
-    /// Digests of lists that are on record, and tools that have a grant.
-    recorded: tokio::sync::Mutex<HashSet<String>>,
+    recorded: tokio::sync::Mutex<Recorded>,
+    /// What became of calls, by tool.
+    tallies: Mutex<BTreeMap<String, Tally>>,
+}
+
+/// What this session has put on record.
+#[derive(Default)]
+struct Recorded {
+    /// Lists whose definitions are on record, by digest.
+    lists: HashSet<String>,
+    /// The one that is on record as the current one.
+    current: Option<Arc<Catalogue>>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        lock(&self.hub.live).remove(&self.id);
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -141,7 +168,9 @@ impl Session {
             open: Mutex::default(),
             noticed: Mutex::default(),
             recorded: tokio::sync::Mutex::default(),
+            tallies: Mutex::default(),
         });
+        lock(&session.hub.live).insert(id, Arc::downgrade(&session));
         tokio::spawn(in_turn(Arc::downgrade(&session), queue));
         tokio::spawn(watch(Arc::downgrade(&session)));
         Ok(session)
@@ -293,6 +322,7 @@ impl Session {
 
     /// Ends the session: calls under way are settled by whoever carries them.
     pub async fn close(&self, how: SessionEnd) {
+        lock(&self.hub.live).remove(&self.id);
         let _ = self.hub.store.close_session(self.id, how, event::now()).await;
     }
 

@@ -3,6 +3,10 @@
 //! A list is a contract only when two readings in a row agree. It is swapped whole, and whoever waits for the swap is
 //! told afterwards. A reading that fails, or that is suddenly empty, is a fault of the moment and changes nothing.
 
+mod health;
+
+pub use health::Health;
+
 use crate::catalogue::{Catalogue, Definitions};
 use crate::limits;
 use contract::Revised;
@@ -102,6 +106,8 @@ pub struct Upstream {
     connecting: tokio::sync::Mutex<()>,
     /// Starts in a row after which nothing was answered.
     tries: AtomicU32,
+    starts: AtomicU32,
+    last_end: Mutex<Option<String>>,
     this: Weak<Upstream>,
     moved: watch::Sender<u64>,
     own: String,
@@ -133,6 +139,8 @@ impl Upstream {
             reading: tokio::sync::Mutex::default(),
             connecting: tokio::sync::Mutex::default(),
             tries: AtomicU32::new(0),
+            starts: AtomicU32::new(0),
+            last_end: Mutex::default(),
             moved: watch::Sender::new(0),
             // Ids of the gateway's own requests cannot be those of a client.
             own: format!("steadfast-{}-", uuid::Uuid::new_v4().simple()),
@@ -411,6 +419,7 @@ impl Upstream {
         };
         let greeting = self.greet(link, incoming).await?;
         *lock(&self.link) = Some(greeting.clone());
+        self.starts.fetch_add(1, Ordering::Relaxed);
         Ok(greeting)
     }
 
@@ -464,6 +473,7 @@ impl Upstream {
     /// The connection ended: nobody who waits will be answered.
     fn ended(&self, why: &str) {
         *lock(&self.link) = None;
+        *lock(&self.last_end) = Some(why.to_owned());
         lock(&self.known).verified = None;
         for waiter in std::mem::take(&mut *lock(&self.waiting)).into_values() {
             let _ = waiter.send(Fate::Lost(why.to_owned()));

@@ -4,11 +4,13 @@ use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::output::{self, Shell};
+use crate::running;
 use crate::server::{self, ServerArgs};
 use crate::state::{self, StoreArgs};
 use contract::adapter::Adapters;
 use contract::lexicon::Lexicon;
 use gateway::adapt::Declared;
+use gateway::control::Control;
 use gateway::{Hub, Server, Settings};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -100,7 +102,16 @@ Examples:
                 Failure::one("wrap", format!("This machine gave no resources: {why}."), "")
             })?;
         let quiet = self.quiet;
+        let folder = running::folder(&self.store)?;
         let outcome = runtime.block_on(async {
+            // A gateway that cannot be asked how it does still does what it must.
+            let control = Control::open(&folder, &hub);
+            if let (Err(why), false) = (&control, quiet) {
+                output::complain(&format!(
+                    "steadfast: status and tail cannot see this session ({}: {why})\n",
+                    folder.display()
+                ));
+            }
             let mut events = hub.events.listen();
             let teller = tokio::spawn(async move {
                 while let Ok(event) = events.recv().await {
@@ -119,6 +130,7 @@ Examples:
             // What was told last is still on its way.
             tokio::task::yield_now().await;
             teller.abort();
+            drop(control);
             outcome
         });
         // A read of standard input cannot be called off.

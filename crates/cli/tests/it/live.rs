@@ -211,6 +211,19 @@ impl Live {
         self.folder.path().join("state.db")
     }
 
+    /// Runs a command of a person on the same store: its exit code, output and errors.
+    pub async fn person(&self, arguments: &[&str]) -> (i32, String, String) {
+        let done = Command::new(env!("CARGO_BIN_EXE_steadfast"))
+            .args(arguments)
+            .arg("--store")
+            .arg(self.store())
+            .stdin(Stdio::null())
+            .output();
+        let done = timeout(PATIENCE, done).await.expect("it ends").unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
+    }
+
     /// Leaves, and waits for the program to end.
     pub async fn leave(&mut self) {
         self.stdin = None;

@@ -3,6 +3,7 @@
 
 mod adapters;
 mod bad_input;
+mod control;
 mod decision_map;
 mod diff;
 mod gate;

@@ -3,8 +3,8 @@
 use crate::run::Folder;
 
 const COMMANDS: &[&str] = &[
-    "diff", "snapshot", "lock", "gate", "adapters", "sessions", "activity", "journal", "explain",
-    "rules", "completions", "man",
+    "diff", "snapshot", "lock", "gate", "adapters", "sessions", "activity", "journal", "status",
+    "tail", "accept", "explain", "rules", "completions", "man",
 ];
 
 #[test]

@@ -61,7 +61,7 @@ impl Session {
     }
 
     /// The list as this client gets it: what it has seen, where nothing but notation and wording moved since.
-    fn held_back(&self, current: Arc<Catalogue>) -> Arc<Catalogue> {
+    pub(crate) fn held_back(&self, current: Arc<Catalogue>) -> Arc<Catalogue> {
         let last = self.view().last().cloned();
         match last {
             Some(last)

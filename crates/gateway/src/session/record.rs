@@ -43,7 +43,8 @@ impl Session {
     pub(crate) async fn put_on_record(&self) -> Result<(), String> {
         let Some(catalogue) = self.upstream.catalogue() else { return Ok(()) };
         let mut recorded = self.recorded.lock().await;
-        if recorded.contains(catalogue.digest()) {
+        let before = recorded.current.clone();
+        if before.as_ref().is_some_and(|before| before.digest() == catalogue.digest()) {
             return Ok(());
         }
         let (server, at) = (self.upstream.name().to_owned(), event::now());
@@ -58,8 +59,12 @@ impl Session {
             })
             .collect();
         let tools = revisions.iter().map(|r| (r.tool.clone(), r.digest.clone())).collect();
+        // A list that a server went back to is current again, though everything in it is known.
+        let known = recorded.lists.contains(catalogue.digest());
         let work = async {
-            self.hub.store.seen_all(revisions.clone()).await?;
+            if !known {
+                self.hub.store.seen_all(revisions.clone()).await?;
+            }
             let list = NewList {
                 server: server.clone(),
                 digest: catalogue.digest().to_owned(),
@@ -84,10 +89,11 @@ impl Session {
             Ok::<(), store::StoreError>(())
         };
         work.await.map_err(|why| why.to_string())?;
-        if recorded.len() >= limits::COMPARISONS {
-            recorded.clear();
+        if recorded.lists.len() >= limits::COMPARISONS {
+            recorded.lists.clear();
         }
-        recorded.insert(catalogue.digest().to_owned());
+        recorded.lists.insert(catalogue.digest().to_owned());
+        recorded.current = Some(catalogue);
         Ok(())
     }
 

@@ -1,0 +1,208 @@
+//! `steadfast accept`: a person takes what a server lists now for granted.
+
+use crate::args::{Command, Plain};
+use crate::exit::{Exit, Failure};
+use crate::output::{Shell, printable};
+use crate::running;
+use crate::state::{StoreArgs, block_on, failure, now, who};
+use contract::{Diff, Options, Tool, ToolList};
+use gateway::status::{Filter, Remembered, RememberedTool, remembered};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::{BufRead, IsTerminal};
+use store::{Access, GrantHow, NewGrant, Sqlite, Store, StoreError};
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+pub struct Accept {
+    /// The server, or one tool of it
+    #[arg(value_name = "SERVER[/TOOL]")]
+    target: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
+}
+
+impl Command for Accept {
+    const NAME: &'static str = "accept";
+    const ABOUT: &'static str = "Accept what a server lists now as the granted contract";
+    const EXAMPLES: &'static str = "\
+Shows what changed against what was granted, and asks. From then on, calls are measured by the
+new contract; a gateway that runs sees it at its next call. Exactly what was shown is granted:
+where the server moves on meanwhile, that is not.
+
+Exit codes: 0 accepted, or nothing to accept · 1 not accepted · 2 wrong use
+
+Examples:
+  steadfast accept github
+  steadfast accept github/create_issue
+  steadfast accept github --yes --format json";
+
+    fn run(self, shell: &Shell) -> Result<Exit, Failure> {
+        let path = self.store.path()?;
+        let store = self.store.open(Access::Command)?;
+        let failed = |error: StoreError| failure(&path, &error);
+        let (filter, known) = block_on(self.known(&store))?;
+        let moved: Vec<&RememberedTool> = known.tools.iter().filter(|tool| is_open(tool)).collect();
+        let gone: Vec<&RememberedTool> =
+            known.tools.iter().filter(|tool| tool.advertised.is_none()).collect();
+        if filter.tool.is_some() && known.tools.is_empty() {
+            return Err(Failure::one(
+                printable(&self.target),
+                "The server never listed a tool of this name.",
+                "See which it lists: steadfast status SERVER.",
+            ));
+        }
+        for tool in gone {
+            shell.note(&format!(
+                "note: {} is no longer listed, so there is nothing of it to accept",
+                printable(&tool.tool)
+            ));
+        }
+        if moved.is_empty() {
+            shell.print(&match self.format {
+                Plain::Text => "everything that is listed is granted already\n".to_owned(),
+                Plain::Json => format!("{:#}\n", json!({"server": known.server, "accepted": []})),
+            })?;
+            return Ok(Exit::Fine);
+        }
+        let diff = block_on(difference(&store, &known.server, &moved)).map_err(failed)?;
+        let diff = diff.map_err(|tool| {
+            Failure::one(
+                printable(&format!("{}/{tool}", known.server)),
+                "The definition that is listed, or the one that was granted, is not on record, so it cannot be shown.",
+                "Let a session list the tools again. Nothing was accepted.",
+            )
+        })?;
+        let shown = report::render(
+            &diff,
+            report::Format::Text,
+            &report::RenderOptions {
+                colour: shell.colour && self.format == Plain::Text,
+                width: shell.width,
+                all: true,
+                old_name: "granted".to_owned(),
+                new_name: format!("{}, as listed now", printable(&known.server)),
+                ..report::RenderOptions::default()
+            },
+        );
+        if self.format == Plain::Text {
+            shell.print(&shown)?;
+        }
+        if !self.yes && !self.agreed(shell, &shown, moved.len())? {
+            shell.note("nothing was accepted");
+            return Ok(Exit::Findings);
+        }
+        block_on(grant(&store, &known.server, &moved)).map_err(failed)?;
+        shell.print(&self.result(&known, &moved, &diff))?;
+        Ok(Exit::Fine)
+    }
+}
+
+/// True where what is listed is not what was granted.
+fn is_open(tool: &RememberedTool) -> bool {
+    let Some(advertised) = &tool.advertised else { return false };
+    tool.granted.as_ref().is_none_or(|granted| {
+        granted.revision.digest != advertised.digest || granted.gone_at.is_some()
+    })
+}
+
+/// What the store remembers of these tools, on both sides; or the name of one that it does not.
+async fn difference(
+    store: &Sqlite,
+    server: &str,
+    moved: &[&RememberedTool],
+) -> Result<Result<Diff, String>, StoreError> {
+    let (mut old, mut new) = (ToolList::default(), ToolList::default());
+    for tool in moved {
+        let granted = tool.granted.as_ref().map(|granted| &granted.revision);
+        for (side, revision) in [(&mut old, granted), (&mut new, tool.advertised.as_ref())] {
+            let Some(revision) = revision else { continue };
+            let asked = store.definition(server.into(), tool.tool.clone(), revision.digest.clone());
+            let definition = asked.await?;
+            let raw = definition.and_then(|text| serde_json::from_str(&text).ok());
+            let Some(raw) = raw else { return Ok(Err(tool.tool.clone())) };
+            side.tools.push(Tool { name: tool.tool.clone(), raw, ordinal: revision.ordinal });
+        }
+    }
+    Ok(Ok(contract::tools::diff(&old, &new, &Options::default())))
+}
+
+async fn grant(store: &Sqlite, server: &str, moved: &[&RememberedTool]) -> Result<(), StoreError> {
+    for tool in moved {
+        let Some(advertised) = &tool.advertised else { continue };
+        let grant = NewGrant {
+            server: server.to_owned(),
+            tool: tool.tool.clone(),
+            digest: advertised.digest.clone(),
+            how: GrantHow::Accepted,
+            by: who(),
+            at: now(),
+        };
+        store.grant(grant).await?;
+    }
+    Ok(())
+}
+
+impl Accept {
+    /// What is meant, and what is known of it.
+    async fn known(&self, store: &Sqlite) -> Result<(Filter, Remembered), Failure> {
+        let path = self.store.path()?;
+        let failed = |error: StoreError| failure(&path, &error);
+        let all = remembered(store, &Filter::default()).await.map_err(failed)?;
+        let names: BTreeSet<String> = all.iter().map(|one| one.server.clone()).collect();
+        let filter = running::named(&self.target, &names)?;
+        let found = remembered(store, &filter).await.map_err(failed)?.into_iter().next();
+        let found = found.ok_or_else(|| {
+            Failure::one(printable(&self.target), "No server of this name is known.", "")
+        })?;
+        Ok((filter, found))
+    }
+
+    /// Asks the person at the terminal.
+    fn agreed(&self, shell: &Shell, shown: &str, tools: usize) -> Result<bool, Failure> {
+        if !(std::io::stdin().is_terminal() && shell.interactive) {
+            return Err(Failure::one(
+                printable(&self.target),
+                "Nobody can be asked here: this is no terminal.",
+                "Run it at a terminal, or pass --yes where the change was reviewed elsewhere.",
+            ));
+        }
+        if self.format == Plain::Json {
+            shell.note(shown);
+        }
+        let what = if tools == 1 { "this tool" } else { "these tools" };
+        crate::output::complain(&format!("Grant {what} as listed now? [y/N] "));
+        let mut answer = String::new();
+        let read = std::io::stdin().lock().read_line(&mut answer);
+        Ok(read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes"))
+    }
+
+    /// The documented form: docs/status.md.
+    fn result(&self, known: &Remembered, moved: &[&RememberedTool], diff: &Diff) -> String {
+        let verdict = |tool: &str| {
+            diff.entries.iter().find(|entry| entry.subject.name() == tool).map(|e| e.verdict)
+        };
+        if self.format == Plain::Text {
+            let names: Vec<String> = moved.iter().map(|tool| printable(&tool.tool)).collect();
+            return format!("accepted: {}\n", names.join(", "));
+        }
+        let accepted: Vec<Value> = moved
+            .iter()
+            .map(|tool| {
+                json!({
+                    "tool": tool.tool,
+                    "from": tool.granted.as_ref().map(|granted| &granted.revision.digest),
+                    "to": tool.advertised.as_ref().map(|advertised| &advertised.digest),
+                    "verdict": verdict(&tool.tool),
+                })
+            })
+            .collect();
+        format!("{:#}\n", json!({"server": known.server, "accepted": accepted}))
+    }
+}

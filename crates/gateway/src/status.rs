@@ -1,0 +1,443 @@
+//! What holds now: for each session and tool what the server advertises, what the client was shown, what a call would
+//! run under, and what was granted. Four answers to four questions; none stands for another.
+
+use crate::catalogue::Catalogue;
+use crate::session::{Hub, Session, Tally};
+use crate::upstream::Health;
+use crate::{event, limits};
+use contract::admission::{Code, Compare, OnWider};
+use contract::{Change, Revised};
+use contract::{Class, Compat, Meaning};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use store::{SessionQuery, Store, StoreError};
+use tokio::time::Instant;
+
+/// Which sessions and tools are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filter {
+    /// This server alone.
+    pub server: Option<String>,
+    /// This tool alone.
+    pub tool: Option<String>,
+}
+
+impl Filter {
+    fn takes_server(&self, server: &str) -> bool {
+        self.server.as_deref().is_none_or(|wanted| wanted == server)
+    }
+
+    fn takes_tool(&self, tool: &str) -> bool {
+        self.tool.as_deref().is_none_or(|wanted| wanted == tool)
+    }
+}
+
+/// One running gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Its process.
+    pub pid: u32,
+    /// Its version.
+    pub version: String,
+    /// Its open sessions, the oldest first.
+    pub sessions: Vec<SessionStatus>,
+    /// How many more sessions there are.
+    pub more_sessions: usize,
+    /// Its adapters.
+    pub adapters: Vec<AdapterStatus>,
+}
+
+/// One session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionStatus {
+    /// Its id.
+    pub session: String,
+    /// The server.
+    pub server: String,
+    /// Who is authorised.
+    pub principal: String,
+    /// The era of the protocol.
+    pub era: String,
+    /// It only watches.
+    pub observe: bool,
+    /// How the server does.
+    pub upstream: Health,
+    /// Its tools, by name.
+    pub tools: Vec<ToolStatus>,
+    /// How many more tools there are.
+    pub more_tools: usize,
+}
+
+/// A revision of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisionStatus {
+    /// The digest.
+    pub digest: String,
+    /// Its number within its server and tool, where it is on record.
+    pub ordinal: Option<u64>,
+}
+
+/// One tool in one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolStatus {
+    /// Its name.
+    pub tool: String,
+    /// What the server lists now: nothing where it is gone, more than one where the name is listed twice or while a
+    /// rolling deploy alternates.
+    pub advertised: Vec<RevisionStatus>,
+    /// The definition alternates between revisions.
+    pub alternates: bool,
+    /// What the client was shown.
+    pub snapshot: Option<SnapshotStatus>,
+    /// What a call would run under now.
+    pub execution: Execution,
+    /// What was accepted.
+    pub granted: Option<GrantedStatus>,
+    /// What became of its calls.
+    pub calls: Tally,
+}
+
+/// What a client was shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotStatus {
+    /// What it was last shown; `None` where the last list lacked the tool.
+    pub last: Option<RevisionStatus>,
+    /// Every revision that a call may still have been planned under.
+    pub candidates: Vec<RevisionStatus>,
+    /// How well that is known.
+    pub grade: String,
+    /// When the last list was shown.
+    pub shown_at: u64,
+    /// The server's definition moved in notation or wording, and the client still gets the one it was shown.
+    pub held_back: bool,
+}
+
+/// What a call would run under. A call that what moved does not bear on goes through all the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Execution {
+    /// `forward`, `adapt`, `hold` or `refuse`.
+    pub decision: String,
+    /// The digests of what would run the call.
+    pub runs_under: Vec<String>,
+    /// The code of the refusal or hold.
+    pub code: Option<String>,
+    /// The adapters that would carry it.
+    pub by: Vec<String>,
+    /// The arguments over which it would be stopped; empty where it is about the whole tool.
+    pub over: Vec<String>,
+    /// The rules that say so.
+    pub rules: Vec<String>,
+}
+
+/// What was accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantedStatus {
+    /// The revision.
+    pub revision: RevisionStatus,
+    /// How: `first-seen`, `lock`, `accepted` or `approved`.
+    pub how: String,
+    /// By whom.
+    pub by: String,
+    /// When.
+    pub at: u64,
+    /// Since when the grant covers nothing else under this name: a list lacked the tool.
+    pub gone_at: Option<u64>,
+}
+
+/// An adapter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdapterStatus {
+    /// Its id.
+    pub id: String,
+    /// The tool whose calls it carries.
+    pub tool: String,
+    /// The tool that it carries them to.
+    pub to: String,
+    /// When it ends, in words.
+    pub ends: String,
+    /// How often it was used.
+    pub uses: u64,
+    /// When it was last used.
+    pub last_used_at: Option<u64>,
+}
+
+/// A server as the store remembers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// The server.
+    pub server: String,
+    /// When its list was last seen to move or come back.
+    pub last_seen_at: Option<u64>,
+    /// Its tools, by name.
+    pub tools: Vec<RememberedTool>,
+}
+
+/// A tool as the store remembers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RememberedTool {
+    /// Its name.
+    pub tool: String,
+    /// What the server listed last; `None` where it no longer did.
+    pub advertised: Option<RevisionStatus>,
+    /// What was accepted.
+    pub granted: Option<GrantedStatus>,
+}
+
+/// What the store knows of one server.
+struct OnRecord {
+    ordinals: HashMap<(String, String), u64>,
+    granted: BTreeMap<String, GrantedStatus>,
+}
+
+impl OnRecord {
+    async fn read(store: &dyn Store, server: &str) -> Result<OnRecord, StoreError> {
+        let revisions = store.revisions(server.to_owned()).await?;
+        let ordinals = revisions.into_iter().map(|r| ((r.tool, r.digest), r.ordinal)).collect();
+        let mut known = OnRecord { ordinals, granted: BTreeMap::new() };
+        for grant in store.grants(server.to_owned()).await? {
+            let granted = GrantedStatus {
+                revision: known.revision(&grant.tool, &grant.digest),
+                how: grant.how.as_str().to_owned(),
+                by: grant.by,
+                at: grant.at,
+                gone_at: grant.gone_at,
+            };
+            known.granted.insert(grant.tool, granted);
+        }
+        Ok(known)
+    }
+
+    fn revision(&self, tool: &str, digest: &str) -> RevisionStatus {
+        let ordinal = self.ordinals.get(&(tool.to_owned(), digest.to_owned())).copied();
+        RevisionStatus { digest: digest.to_owned(), ordinal }
+    }
+
+    fn revisions(&self, tool: &str, revisions: &[Arc<Revised>]) -> Vec<RevisionStatus> {
+        revisions.iter().map(|revised| self.revision(tool, revised.digest())).collect()
+    }
+}
+
+/// What holds in this process.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub async fn of(hub: &Hub, filter: &Filter) -> Result<Status, StoreError> {
+    let mut on_record: BTreeMap<String, OnRecord> = BTreeMap::new();
+    let (mut sessions, mut more_sessions) = (Vec::new(), 0);
+    for session in hub.sessions() {
+        let server = session.upstream().name();
+        if !filter.takes_server(server) {
+            continue;
+        }
+        if sessions.len() >= limits::STATUS_SESSIONS {
+            more_sessions += 1;
+            continue;
+        }
+        if !on_record.contains_key(server) {
+            let known = OnRecord::read(session.store(), server).await?;
+            on_record.insert(server.to_owned(), known);
+        }
+        if let Some(known) = on_record.get(server) {
+            sessions.push(session_status(&session, known, filter));
+        }
+    }
+    let uses = hub.store.adapters().await?;
+    let adapters = hub.adapters.declared().into_iter();
+    let adapters = adapters
+        .filter(|adapter| {
+            filter.tool.as_ref().is_none_or(|t| *t == adapter.tool || *t == adapter.to)
+        })
+        .map(|adapter| {
+            let used = uses.iter().find(|used| used.adapter == adapter.id);
+            AdapterStatus {
+                id: adapter.id,
+                tool: adapter.tool,
+                to: adapter.to,
+                ends: adapter.ends,
+                uses: used.map_or(0, |used| used.times),
+                last_used_at: used.map(|used| used.last_at),
+            }
+        })
+        .collect();
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Ok(Status { pid: std::process::id(), version, sessions, more_sessions, adapters })
+}
+
+fn session_status(session: &Arc<Session>, known: &OnRecord, filter: &Filter) -> SessionStatus {
+    let current = session.upstream().catalogue();
+    let last = session.view().last().map(|last| Arc::clone(&last.catalogue));
+    let mut names: BTreeSet<String> = known.granted.keys().cloned().collect();
+    for list in current.iter().chain(&last) {
+        names.extend(list.tools().map(|(name, _)| name.clone()));
+    }
+    names.retain(|name| filter.takes_tool(name));
+    let more_tools = names.len().saturating_sub(limits::STATUS_TOOLS);
+    let held_back = current.map(|current| session.held_back(current));
+    let tools = names
+        .iter()
+        .take(limits::STATUS_TOOLS)
+        .map(|name| tool_status(session, known, name, held_back.as_deref()))
+        .collect();
+    SessionStatus {
+        session: session.id().to_string(),
+        server: session.upstream().name().to_owned(),
+        principal: session.principal().to_owned(),
+        era: match session.era() {
+            mcp::Era::Legacy => "legacy",
+            mcp::Era::Modern => "modern",
+        }
+        .to_owned(),
+        observe: session.settings().observe,
+        upstream: session.upstream().health(),
+        tools,
+        more_tools,
+    }
+}
+
+fn tool_status(
+    session: &Session,
+    known: &OnRecord,
+    tool: &str,
+    served: Option<&Catalogue>,
+) -> ToolStatus {
+    let live = session.upstream().live(tool);
+    let digest = live.first().map_or("", |live| live.digest());
+    let now = Instant::now();
+    let (candidates, grade) = session.view().planned(tool, digest, now);
+    let snapshot = session.view().last().cloned().map(|last| {
+        let shown = last.catalogue.tool(tool).first();
+        // What would be served now is what the server listed, unless it is held back.
+        let same = |list: &Catalogue| {
+            list.tool(tool).first().map(|r| r.digest()) == live.first().map(|r| r.digest())
+        };
+        SnapshotStatus {
+            last: shown.map(|revised| known.revision(tool, revised.digest())),
+            candidates: known.revisions(tool, &candidates),
+            grade: grade.name().to_owned(),
+            shown_at: event::now().saturating_sub(
+                u64::try_from(now.duration_since(last.at).as_millis()).unwrap_or(u64::MAX),
+            ),
+            held_back: served.is_some_and(|served| !same(served)),
+        }
+    });
+    ToolStatus {
+        tool: tool.to_owned(),
+        advertised: known.revisions(tool, &live),
+        alternates: session.upstream().alternates(tool),
+        snapshot,
+        execution: execution(session, tool, &candidates, &session.runs(tool)),
+        granted: known.granted.get(tool).cloned(),
+        calls: session.tallied(tool),
+    }
+}
+
+/// What a call would run under, as far as that can be said without its arguments.
+fn execution(
+    session: &Session,
+    tool: &str,
+    candidates: &[Arc<Revised>],
+    live: &[Arc<Revised>],
+) -> Execution {
+    let refuse = |code: Code| Execution {
+        decision: "refuse".to_owned(),
+        code: Some(code.name().to_owned()),
+        ..Execution::default()
+    };
+    if live.is_empty() {
+        return refuse(Code::ToolRemoved);
+    }
+    let reads = session.settings().is_read(tool) || live.iter().all(|l| l.hints().read_only);
+    if session.upstream().fault().is_some() && !reads {
+        return refuse(Code::ContractUnverified);
+    }
+    let runs_under: Vec<String> = live.iter().map(|live| live.digest().to_owned()).collect();
+    let mut gravest = Execution { decision: "forward".to_owned(), ..Execution::default() };
+    for planned in candidates {
+        for live in live {
+            let found = between(session, planned, live);
+            let weight = |e: &Execution| match e.decision.as_str() {
+                "forward" => 0,
+                "adapt" => 1,
+                "hold" => 2,
+                _ => 3,
+            };
+            if weight(&found) > weight(&gravest) {
+                gravest = found;
+            }
+        }
+    }
+    Execution { runs_under, ..gravest }
+}
+
+/// What becomes of a call from one revision to another.
+fn between(session: &Session, planned: &Arc<Revised>, live: &Arc<Revised>) -> Execution {
+    let plain =
+        |decision: &str| Execution { decision: decision.to_owned(), ..Execution::default() };
+    let entry = session.comparisons().compare(planned, live);
+    let Some(entry) = entry.filter(|entry| entry.class != Class::Cosmetic) else {
+        return plain("forward");
+    };
+    let by = session.adapters().carries(session.upstream().name(), planned, live);
+    if !by.is_empty() {
+        return Execution { by, ..plain("adapt") };
+    }
+    let stirs = |change: &&Change| {
+        change.suppressed.is_none()
+            && (change.axes.meaning != Meaning::Same || change.axes.compat > Compat::Compatible)
+    };
+    let moved: Vec<&Change> = entry.changes.iter().filter(stirs).collect();
+    let wider = |change: &&Change| change.axes.authority == contract::Authority::Wider;
+    let (code, changes, decision) = if moved.is_empty() {
+        let wider: Vec<&Change> = entry.changes.iter().filter(wider).collect();
+        if wider.is_empty() {
+            return plain("forward");
+        }
+        let holds = session.settings().policy.on_wider == OnWider::Hold;
+        (Code::AuthorityWidened, wider, if holds { "hold" } else { "refuse" })
+    } else {
+        let sure = |change: &&Change| {
+            change.axes.meaning == Meaning::Changed || change.axes.compat == Compat::Breaking
+        };
+        let stale = moved.iter().any(sure);
+        let code = if stale { Code::StaleToolSchema } else { Code::ContractUndecided };
+        (code, moved, "refuse")
+    };
+    let over: BTreeSet<String> = changes.iter().filter_map(|change| change.field.clone()).collect();
+    let rules: BTreeSet<String> = changes.iter().map(|change| change.rule.to_owned()).collect();
+    Execution {
+        code: Some(code.name().to_owned()),
+        over: over.into_iter().collect(),
+        rules: rules.into_iter().collect(),
+        ..plain(decision)
+    }
+}
+
+/// What the store remembers of servers, whether or not a gateway runs.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub async fn remembered(store: &dyn Store, filter: &Filter) -> Result<Vec<Remembered>, StoreError> {
+    let sessions = store.sessions(SessionQuery::default()).await?;
+    let servers: BTreeSet<String> = sessions.into_iter().map(|session| session.server).collect();
+    let mut found = Vec::new();
+    for server in servers.into_iter().filter(|server| filter.takes_server(server)) {
+        let known = OnRecord::read(store, &server).await?;
+        let list = store.lists(server.clone(), 1).await?.into_iter().next();
+        let advertised: BTreeMap<String, String> =
+            list.iter().flat_map(|list| list.tools.iter().cloned()).collect();
+        let mut names: BTreeSet<&String> = advertised.keys().collect();
+        names.extend(known.granted.keys());
+        let tools = names
+            .into_iter()
+            .filter(|name| filter.takes_tool(name))
+            .map(|name| RememberedTool {
+                tool: name.clone(),
+                advertised: advertised.get(name).map(|digest| known.revision(name, digest)),
+                granted: known.granted.get(name).cloned(),
+            })
+            .collect();
+        found.push(Remembered { server, last_seen_at: list.map(|list| list.last_at), tools });
+    }
+    Ok(found)
+}

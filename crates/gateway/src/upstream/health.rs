@@ -1,0 +1,35 @@
+//! How a server does, for people who ask.
+
+use super::{Upstream, lock};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How a server does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// It is connected.
+    pub running: bool,
+    /// How often it was started or reached; more than once means that it ended in between.
+    pub starts: u32,
+    /// How long ago its list was last read whole, in milliseconds.
+    pub verified_ms_ago: Option<u64>,
+    /// Why the last reading of its list failed, where it did.
+    pub fault: Option<String>,
+    /// How it last ended, where it did.
+    pub last_end: Option<String>,
+}
+
+impl Upstream {
+    /// How it does now.
+    pub fn health(&self) -> Health {
+        let millis = |age: Duration| u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        Health {
+            running: lock(&self.link).is_some(),
+            starts: self.starts.load(Ordering::Relaxed),
+            verified_ms_ago: self.age().map(millis),
+            fault: self.fault(),
+            last_end: lock(&self.last_end).clone(),
+        }
+    }
+}
