@@ -40,8 +40,7 @@ impl StoreArgs {
 }
 
 impl StoreArgs {
-    /// Opens it for a gateway, and makes it where there is none. Where another gateway has it already, this one works
-    /// beside it.
+    /// Opens it for one of several gateways, and makes it where there is none.
     pub fn open_for_gateway(&self) -> Result<Sqlite, Failure> {
         let path = self.path()?;
         if let Some(folder) = path.parent()
@@ -53,10 +52,7 @@ impl StoreArgs {
                 "Make it, or name another file with --store.",
             ));
         }
-        match Sqlite::open(&path, Options::new(Access::Gateway, now())) {
-            Err(StoreError::Locked { .. }) => self.open(Access::Command),
-            other => other.map_err(|error| failure(&path, &error)),
-        }
+        self.open(Access::Shared)
     }
 }
 

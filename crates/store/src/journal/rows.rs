@@ -47,7 +47,19 @@ pub async fn verify_store(
     let mut expected = Expected::default();
     let mut next = 0;
     loop {
-        let page = store.leaves(next, limits::PAGE).await?;
+        let page = match store.leaves(next, limits::PAGE).await {
+            Ok(page) => page,
+            Err(StoreError::Corrupted { why, .. }) => {
+                let place = format!("the records from {next} on");
+                verifier.fault(
+                    FaultKind::Unreadable,
+                    place,
+                    format!("They cannot be read: {why}."),
+                );
+                return Ok(verifier.finish());
+            }
+            Err(error) => return Err(error),
+        };
         let Some(last) = page.last() else { break };
         next = last.seq + 1;
         for leaf in &page {

@@ -245,7 +245,7 @@ impl Verifier {
                     place,
                     "It is no record: JSON with a number and a kind is expected.",
                 );
-                self.next += 1;
+                self.next = self.next.saturating_add(1);
             }
         }
         self.tree.push(hash);
@@ -255,12 +255,12 @@ impl Verifier {
     /// Whether the record stands where its number says.
     fn place(&mut self, seq: u64) {
         if seq == self.next {
-            self.next += 1;
+            self.next = self.next.saturating_add(1);
         } else if seq > self.next {
             if self.gaps.len() < limits::FAULTS {
                 self.gaps.push(self.next..=seq - 1);
             }
-            self.next = seq + 1;
+            self.next = seq.saturating_add(1);
         } else if let Some(found) = self.gaps.iter().position(|gap| gap.contains(&seq)) {
             let gap = self.gaps.swap_remove(found);
             let sides = [(*gap.start(), seq.checked_sub(1)), (seq + 1, Some(*gap.end()))];

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::journal::opened;
+use super::mark::Gone;
 use super::work::{Work, at_most, id, listed, rows, rows_of, word};
 use crate::journal::{Entry, Kind, Part, object};
 use crate::keys::Seal;
@@ -149,8 +150,8 @@ pub(super) fn intend(work: &mut Work<'_>, new: NewAttempt) -> Result<AttemptId, 
         .with_some("again", new.again.map(crate::Again::as_str));
     work.append(entry)?;
     work.run(
-        "INSERT INTO attempt (id, request, n, target, key, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![id.to_string(), request, n, new.target, key, new.at],
+        "INSERT INTO attempt (id, request, n, target, key, at, writer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![id.to_string(), request, n, new.target, key, new.at, work.writer],
     )?;
     Ok(id)
 }
@@ -325,13 +326,17 @@ fn append(
     Ok(())
 }
 
-/// Marks what an earlier gateway left under way: whether it had an effect is not known.
-pub(super) fn settle_open(work: &mut Work<'_>, at: Millis) -> Result<(), StoreError> {
-    let open =
-        rows(work.conn, "SELECT id FROM attempt WHERE state IS NULL ORDER BY id", &[], |row| {
-            id::<AttemptId>(row, "id")
-        })?;
-    for attempt in open {
+/// Marks what processes left under way that are gone: whether it had an effect is not known.
+pub(super) fn settle_open(
+    work: &mut Work<'_>,
+    gone: &mut Gone<'_>,
+    at: Millis,
+) -> Result<(), StoreError> {
+    let sql = "SELECT id, writer FROM attempt WHERE state IS NULL ORDER BY id";
+    let open = rows(work.conn, sql, &[], |row| {
+        Ok((id::<AttemptId>(row, "id")?, row.get::<_, Option<String>>("writer")?))
+    })?;
+    for (attempt, _) in open.into_iter().filter(|(_, writer)| gone.is(writer.as_deref())) {
         let known = state_of(work, attempt)?;
         append(work, &known, attempt, OutcomeState::InDoubt, None, RESTART, false, at)?;
     }

@@ -6,6 +6,7 @@ mod face;
 mod fault;
 mod journal;
 mod ledger;
+mod mark;
 mod open;
 mod reader;
 mod revisions;
@@ -35,9 +36,11 @@ use writer::{Job, Shared};
 words! {
     /// What a store is opened for.
     pub enum Access {
-        /// To be its gateway: the only one, which also settles what an earlier one left open.
+        /// To be its gateway, and the only one.
         Gateway = "gateway",
-        /// For one command: beside a gateway where one runs.
+        /// To be one of several gateways on one machine.
+        Shared = "shared",
+        /// For one command, beside the gateways that run.
         Command = "command",
         /// To be read.
         Read = "read",
@@ -97,7 +100,9 @@ pub struct Sqlite {
     threads: Vec<JoinHandle<()>>,
     /// What the readers need to open payloads; `None` where the key was not readable.
     seal: Option<Arc<crate::keys::Seal>>,
-    /// Held as long as this is the gateway's store.
+    /// Says that this process lives.
+    _mark: Option<mark::Mark>,
+    /// Held as long as this is a gateway's store.
     _lock: Option<File>,
 }
 
@@ -111,8 +116,8 @@ struct Writes {
 impl Sqlite {
     /// Opens a store, and makes it where there is none and it may be written to.
     ///
-    /// A gateway also settles what an earlier one left open: attempts without an outcome become in doubt, and its open
-    /// sessions end.
+    /// Whoever opens it for writing also settles what processes left open that are gone: their attempts without an
+    /// outcome become in doubt, and their sessions end.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Sqlite, StoreError> {
         let path = path.as_ref();
         open::open(path, options).map_err(|error| error.at(&path.display().to_string()))

@@ -1,7 +1,7 @@
 //! Opening: who may, what is there, and what an earlier gateway left open.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -11,19 +11,13 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
 
+use super::mark::{Gone, Mark};
 use super::work::{Keys, Log, Work, read_log};
 use super::writer::{Shared, Writer};
 use super::{Access, Options, Sqlite, Step, Writes, ledger, reader, schema, sessions, writer};
 use crate::journal::{Entry, Kind, VerifyingKey};
 use crate::keys::{Seal, Signer, beside};
 use crate::{Ids, Millis, StoreError, limits};
-
-/// How a file of SQLite begins.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-
-/// Where the header holds the version of the tables, and whose they are.
-const VERSION_AT: usize = 60;
-const APPLICATION_AT: usize = 68;
 
 pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> {
     let place = path.display().to_string();
@@ -34,10 +28,6 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
         } else {
             Err(StoreError::Missing { place })
         };
-    }
-    if there {
-        // Read first: what turns out not to be ours, or newer, is left as it is.
-        tables(&connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, &place)?;
     }
     // A command has nothing to do in a store that never had a gateway.
     if options.access == Access::Command && !there {
@@ -53,7 +43,8 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     }
     step(Step::File)?;
     let lock = lock(path, &place, options.access)?;
-    let owner = lock.is_some();
+    // Another one may have made it in the meantime.
+    look(path, &place)?;
     step(Step::File)?;
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let version = tables(&conn, &place)?;
@@ -64,15 +55,20 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     let seal = Arc::new(Seal::open(path, version == 0)?);
     let keys = Keys { signer, seal: Arc::clone(&seal) };
     let ids = Arc::new(options.ids);
+    // Chance, also where the ids follow from a seed: two processes must never be taken for one another.
+    let writer = Ids::by_chance().session(options.at)?.to_string();
     let shared = Arc::new(Shared {
         place: place.clone(),
         keys,
         ids: Arc::clone(&ids),
-        probe: options.probe,
+        probe: options.probe.clone(),
         broken: OnceLock::new(),
         flushes: AtomicU64::new(0),
+        writer,
     });
-    let (log, key) = begin(&conn, &shared, version, owner, options.at)?;
+    step(Step::File)?;
+    let mark = Mark::make(path, &shared.writer)?;
+    let (log, key) = begin(&conn, &shared, version, path, lock.alone, options.at)?;
     let connections = connect_readers(path)?;
     let copier = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     copier.busy_timeout(limits::COPY)?;
@@ -91,7 +87,8 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
         question_places: Arc::new(Semaphore::new(limits::READ_QUEUE)),
         threads,
         seal: Some(seal),
-        _lock: lock,
+        _mark: Some(mark),
+        _lock: lock.keep(options.access)?,
     })
 }
 
@@ -112,37 +109,25 @@ fn read_only(path: &Path, place: String, options: Options) -> Result<Sqlite, Sto
         threads,
         // Without the key everything but the payloads can be read.
         seal: Seal::open(path, false).ok().map(Arc::new),
+        _mark: None,
         _lock: None,
     })
 }
 
-/// Looks at the header before anything is opened, so that a file of another program or of a newer version is left as
-/// it is. Says whether there is a file with content.
+/// Looks before anything is opened for writing, so that a file of another program or of a newer version is left as it
+/// is. Says whether there is a file with content.
+///
+/// SQLite itself does the looking: to close a file that it has open elsewhere in this process would drop its locks.
 fn look(path: &Path, place: &str) -> Result<bool, StoreError> {
-    let mut header = [0_u8; 100];
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(StoreError::io(&error)),
-    };
-    let mut have = 0;
-    while have < header.len() {
-        match file.read(&mut header[have..]).map_err(|error| StoreError::io(&error))? {
-            0 => break,
-            more => have += more,
+    match std::fs::metadata(path) {
+        Ok(file) if file.len() > 0 => {
+            tables(&connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, place)?;
+            Ok(true)
         }
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(StoreError::io(&error)),
     }
-    if have == 0 {
-        return Ok(false);
-    }
-    if have < header.len() || !header.starts_with(MAGIC) {
-        return Err(StoreError::Foreign { place: place.to_owned() });
-    }
-    let number = |at: usize| {
-        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-    };
-    check(number(APPLICATION_AT), number(VERSION_AT), place)?;
-    Ok(true)
 }
 
 /// Whose tables these are, and whether they can be read. Zero and zero is a database without tables.
@@ -157,7 +142,7 @@ fn check(application: u32, version: u32, place: &str) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// The same from the open database, whose last changes may not be in the file yet; gives the version.
+/// The version of the tables, or why they are not ours to touch.
 fn tables(conn: &Connection, place: &str) -> Result<u32, StoreError> {
     let application: u32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version: u32 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -169,8 +154,29 @@ fn tables(conn: &Connection, place: &str) -> Result<u32, StoreError> {
     Ok(version)
 }
 
-/// Takes the gateway's place. A command takes it too where it is free, and goes on beside the gateway where it is not.
-fn lock(path: &Path, place: &str, access: Access) -> Result<Option<File>, StoreError> {
+/// The lock on a store, as it was got.
+struct Lock {
+    file: File,
+    /// Nobody else has it: tables may be made and migrated.
+    alone: bool,
+}
+
+impl Lock {
+    /// What is held on to once the store is open: a gateway that shares lets others in, a command holds nothing.
+    fn keep(self, access: Access) -> Result<Option<File>, StoreError> {
+        match access {
+            Access::Gateway => Ok(Some(self.file)),
+            Access::Shared => {
+                self.file.lock_shared().map_err(|error| StoreError::io(&error))?;
+                Ok(Some(self.file))
+            }
+            Access::Command | Access::Read => Ok(None),
+        }
+    }
+}
+
+/// Takes the lock: alone where that is possible, else together with others where the access allows it.
+fn lock(path: &Path, place: &str, access: Access) -> Result<Lock, StoreError> {
     let file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -178,29 +184,37 @@ fn lock(path: &Path, place: &str, access: Access) -> Result<Option<File>, StoreE
         .mode(0o600)
         .open(beside(path, "lock"))
         .map_err(|error| StoreError::io(&error))?;
+    let got = |tried: Result<(), TryLockError>| match tried {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(StoreError::io(&error)),
+    };
     let deadline = Instant::now() + limits::LOCK;
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) if access == Access::Command => return Ok(None),
-            // A command that found no gateway holds the place for a moment.
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked { place: place.to_owned() });
-            }
-            Err(TryLockError::Error(error)) => return Err(StoreError::io(&error)),
+        if got(file.try_lock())? {
+            return Ok(Lock { file, alone: true });
         }
+        // A command works beside whoever is there; its records say who wrote them.
+        if access == Access::Command || (access == Access::Shared && got(file.try_lock_shared())?) {
+            return Ok(Lock { file, alone: false });
+        }
+        if Instant::now() >= deadline {
+            return Err(StoreError::Locked { place: place.to_owned() });
+        }
+        // A command, or a gateway that is only being opened, has it for a moment.
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-        // Made here, so that it is the owner's alone from its first byte.
-        let made =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
-        made.map_err(|error| StoreError::io(&error))?;
+        // Made here, so that it is the owner's alone from its first byte; a file that is there is not touched.
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(StoreError::io(&error));
+            }
+            _ => {}
+        }
     }
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(limits::BUSY)?;
@@ -234,12 +248,13 @@ fn begin(
     conn: &Connection,
     shared: &Shared,
     version: u32,
-    owner: bool,
+    path: &Path,
+    alone: bool,
     at: Millis,
 ) -> Result<(Log, VerifyingKey), StoreError> {
-    if version != schema::VERSION && !owner {
+    if version != schema::VERSION && !alone {
         return Err(StoreError::conflict(
-            "The gateway that runs made this store in an older format: stop it first.",
+            "A gateway that runs uses this store in an older format: stop it first.",
         ));
     }
     shared.step(Step::Begin)?;
@@ -268,11 +283,10 @@ fn begin(
         log = read_log(conn, &key)?;
         key
     };
-    if owner {
-        let mut work = work(conn, &mut log, shared);
-        ledger::settle_open(&mut work, at)?;
-        sessions::end_open(&mut work, at)?;
-    }
+    let mut work = work(conn, &mut log, shared);
+    let mut gone = Gone::of(path);
+    ledger::settle_open(&mut work, &mut gone, at)?;
+    sessions::end_open(&mut work, &mut gone, at)?;
     shared.step(Step::Commit)?;
     conn.execute_batch("COMMIT")?;
     shared.step(Step::Committed)?;
@@ -281,7 +295,8 @@ fn begin(
 
 fn work<'a>(conn: &'a Connection, log: &'a mut Log, shared: &'a Shared) -> Work<'a> {
     let ids: &Ids = &shared.ids;
-    Work { conn, log, keys: &shared.keys, ids, durable: true, erased: false }
+    let writer = &shared.writer;
+    Work { conn, log, keys: &shared.keys, ids, writer, durable: true, erased: false }
 }
 
 fn written_key(conn: &Connection) -> Result<VerifyingKey, StoreError> {

@@ -8,7 +8,7 @@ use crate::StoreError;
 pub(super) const APPLICATION: u32 = u32::from_be_bytes(*b"SfSt");
 
 /// Each migration brings the database to the version of its place in the list, counted from one.
-const MIGRATIONS: &[&str] = &[VERSION_1];
+const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
 
 /// The version that this program reads and writes.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
@@ -52,7 +52,6 @@ CREATE TABLE request (
     at INTEGER NOT NULL, leaf INTEGER NOT NULL, delivered INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX request_session ON request (session);
-CREATE INDEX request_approval ON request (approval) WHERE approval IS NOT NULL;
 CREATE TABLE attempt (
     id TEXT PRIMARY KEY, request TEXT NOT NULL, n INTEGER NOT NULL, target TEXT NOT NULL, key TEXT,
     at INTEGER NOT NULL, state TEXT, UNIQUE (request, n)
@@ -80,6 +79,13 @@ CREATE TABLE counter (
 CREATE TABLE adapter (
     name TEXT PRIMARY KEY, times INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+";
+
+/// Which process a session is open in and an attempt is under way in; an approval carries one call.
+const VERSION_2: &str = "
+ALTER TABLE session ADD COLUMN writer TEXT;
+ALTER TABLE attempt ADD COLUMN writer TEXT;
+CREATE INDEX IF NOT EXISTS request_approval ON request (approval) WHERE approval IS NOT NULL;
 ";
 
 /// Brings the tables to this program's version, inside the caller's transaction.

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, params};
 
+use super::mark::Gone;
 use super::work::{Work, at_most, id, rows, rows_of, word};
 use crate::journal::{Entry, Kind};
 use crate::{
@@ -24,8 +25,17 @@ pub(super) fn open(work: &mut Work<'_>, new: NewSession) -> Result<SessionId, St
         .with_some("client_info", client_info.as_deref());
     work.append(entry)?;
     work.run(
-        "INSERT INTO session (id, server, principal, era, client_info, opened_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![id.to_string(), new.server, new.principal, new.era.as_str(), client_info, new.at],
+        "INSERT INTO session (id, server, principal, era, client_info, opened_at, writer)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            id.to_string(),
+            new.server,
+            new.principal,
+            new.era.as_str(),
+            client_info,
+            new.at,
+            work.writer
+        ],
     )?;
     Ok(id)
 }
@@ -67,12 +77,17 @@ fn end(
     Ok(())
 }
 
-/// Ends the sessions that an earlier gateway left open.
-pub(super) fn end_open(work: &mut Work<'_>, at: Millis) -> Result<(), StoreError> {
-    let open = rows(work.conn, "SELECT id FROM session WHERE ended_at IS NULL", &[], |row| {
-        id::<SessionId>(row, "id")
+/// Ends the sessions of processes that are gone.
+pub(super) fn end_open(
+    work: &mut Work<'_>,
+    gone: &mut Gone<'_>,
+    at: Millis,
+) -> Result<(), StoreError> {
+    let sql = "SELECT id, writer FROM session WHERE ended_at IS NULL";
+    let open = rows(work.conn, sql, &[], |row| {
+        Ok((id::<SessionId>(row, "id")?, row.get::<_, Option<String>>("writer")?))
     })?;
-    for session in open {
+    for (session, _) in open.into_iter().filter(|(_, writer)| gone.is(writer.as_deref())) {
         end(work, session, SessionEnd::Restart, at)?;
     }
     Ok(())

@@ -37,6 +37,8 @@ pub(super) struct Work<'a> {
     pub(super) log: &'a mut Log,
     pub(super) keys: &'a Keys,
     pub(super) ids: &'a Ids,
+    /// The name of this process among those that write.
+    pub(super) writer: &'a str,
     /// What was written must be on disk before the caller goes on.
     pub(super) durable: bool,
     /// The write-ahead log holds something that was erased.

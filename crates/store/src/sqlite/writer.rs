@@ -88,6 +88,8 @@ pub(super) struct Shared {
     pub(super) broken: OnceLock<StoreError>,
     /// How often the disk was asked to flush.
     pub(super) flushes: AtomicU64,
+    /// The name of this process among those that write.
+    pub(super) writer: String,
 }
 
 impl Shared {
@@ -221,6 +223,7 @@ impl Writer {
             log: &mut self.log,
             keys: &shared.keys,
             ids: &shared.ids,
+            writer: &shared.writer,
             durable: false,
             erased: false,
         };

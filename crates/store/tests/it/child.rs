@@ -9,15 +9,20 @@ const TOLD: &str = "STEADFAST_TEST_TOLD";
 
 /// Runs the test with this name here; `before` is shell that comes first.
 pub fn run(test: &str, folder: &Path, told: &str, before: &str) -> Output {
+    command(test, folder, told, before).output().unwrap()
+}
+
+/// The same, to be started and spoken with.
+pub fn command(test: &str, folder: &Path, told: &str, before: &str) -> Command {
     let script = format!("{before} exec \"$0\" \"$@\"");
-    Command::new("sh")
+    let mut command = Command::new("sh");
+    command
         .args(["-c", &script])
         .arg(std::env::current_exe().unwrap())
         .args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder)
-        .env(TOLD, told)
-        .output()
-        .unwrap()
+        .env(TOLD, told);
+    command
 }
 
 /// In the child: its folder and what it was told; `None` where the test was started by hand.

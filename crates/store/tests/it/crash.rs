@@ -150,3 +150,50 @@ fn a_restart_says_that_it_does_not_know() {
         assert_eq!(known.outcomes[0].by, "restart");
     }
 }
+
+/// Opens a session for each line of standard input, and ends without a word when it is told to.
+#[test]
+#[ignore = "is run by the test below, as a process of its own"]
+fn gateway_that_is_told() {
+    let Some((folder, _)) = child::told() else { return };
+    let options = Options::new(Access::Shared, NOON);
+    let store = Sqlite::open(folder.join("steadfast.db"), options).unwrap();
+    for line in std::io::stdin().lines() {
+        if line.unwrap() == "die" {
+            std::process::abort();
+        }
+        run(store.open_session(session())).unwrap();
+        println!("\nopened");
+    }
+}
+
+#[test]
+fn a_process_that_comes_and_goes_takes_nothing_along() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("steadfast.db");
+    let mut gateway = child::command("crash::gateway_that_is_told", folder.path(), "", "")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut tell = gateway.stdin.take().unwrap();
+    let mut hear = BufReader::new(gateway.stdout.take().unwrap()).lines();
+    for _ in 0..3 {
+        writeln!(tell, "open").unwrap();
+        hear.find(|line| line.as_ref().unwrap() == "opened").unwrap().unwrap();
+        // Were the gateway's locks lost, this would take its write-ahead log away as the last one that leaves.
+        let command = Sqlite::open(&path, Options::new(Access::Command, NOON)).unwrap();
+        run(command.checkpoint()).unwrap();
+        drop(command);
+        assert!(folder.path().join("steadfast.db-wal").exists());
+    }
+    writeln!(tell, "die").unwrap();
+    assert!(!gateway.wait().unwrap().success());
+    let store = open(folder.path()).unwrap();
+    let sessions = run(store.sessions(SessionQuery::default())).unwrap();
+    assert_eq!(sessions.len(), 3);
+    assert!(sessions.iter().all(|known| known.ended == Some((NOON, SessionEnd::Restart))));
+}

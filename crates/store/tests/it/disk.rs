@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use store::journal::{Trust, verify_store};
 use store::{
-    Access, ActivityQuery, Decision, NewOutcome, Options, OutcomeState, Resolution, Sqlite, Step,
-    Store, StoreError,
+    Access, ActivityQuery, Decision, NewOutcome, Options, OutcomeState, Resolution, SessionQuery,
+    Sqlite, Step, Store, StoreError,
 };
 
 use crate::child;
@@ -282,6 +282,119 @@ fn a_second_gateway_is_refused_and_commands_are_not() {
     });
     drop(gateway);
     open(folder.path()).unwrap();
+}
+
+#[test]
+fn gateways_that_share_settle_only_what_the_dead_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("steadfast.db");
+    let share = || Sqlite::open(&path, Options::new(Access::Shared, NOON)).unwrap();
+    let under_way = |store: &Sqlite| {
+        run(async {
+            let session = store.open_session(session()).await.unwrap();
+            let new = decision(store, session);
+            let request = new.request;
+            store.decide(new).await.unwrap();
+            (session, store.intend(attempt(request)).await.unwrap())
+        })
+    };
+    let (one, two) = (share(), share());
+    let error = open(folder.path()).err().unwrap();
+    assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+    let ((_, dead), (session, alive)) = (under_way(&one), under_way(&two));
+    drop(one);
+    let three = share();
+    let states = || -> Vec<_> {
+        let found = run(three.activity(ActivityQuery::default())).unwrap();
+        let attempts = found.into_iter().flat_map(|known| known.attempts);
+        attempts.map(|a| (a.id, a.outcomes.last().map(|outcome| outcome.state))).collect()
+    };
+    let settled = states();
+    assert!(settled.contains(&(dead, Some(OutcomeState::InDoubt))), "{settled:?}");
+    assert!(settled.contains(&(alive, None)), "{settled:?}");
+    let query = SessionQuery { open: true, ..SessionQuery::default() };
+    let open_sessions = run(three.sessions(query)).unwrap();
+    assert_eq!(open_sessions.iter().map(|s| s.id).collect::<Vec<_>>(), [session]);
+    // The one that lives goes on as if nothing had happened.
+    run(two.outcome(outcome(alive, OutcomeState::Done))).unwrap();
+    assert!(states().contains(&(alive, Some(OutcomeState::Done))));
+    drop((two, three));
+    open(folder.path()).unwrap();
+    let marks = fs::read_dir(folder.path()).unwrap();
+    let marks =
+        marks.filter(|e| e.as_ref().unwrap().file_name().to_string_lossy().contains("writer-"));
+    assert_eq!(marks.count(), 0);
+}
+
+#[test]
+fn gateways_that_begin_at_once_make_one_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("steadfast.db");
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                let store = Sqlite::open(path, Options::new(Access::Shared, NOON)).unwrap();
+                run(store.open_session(session())).unwrap();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let store = open(folder.path()).unwrap();
+    let report = run(verify_store(&store, &Trust::default(), |_| {})).unwrap();
+    assert!(report.is_sound(), "{:?}", report.faults);
+    assert_eq!((report.kinds["opened"], report.kinds["session-opened"]), (1, 8));
+}
+
+#[test]
+fn a_store_of_the_first_version_is_migrated() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    run(store.open_session(session())).unwrap();
+    drop(store);
+    let conn = rusqlite::Connection::open(folder.path().join("steadfast.db")).unwrap();
+    conn.execute_batch(
+        "ALTER TABLE session DROP COLUMN writer; ALTER TABLE attempt DROP COLUMN writer;
+         DROP INDEX request_approval; PRAGMA user_version = 1;",
+    )
+    .unwrap();
+    drop(conn);
+    let reader = Sqlite::open(folder.path().join("steadfast.db"), options(Access::Read)).unwrap();
+    assert_eq!(run(reader.sessions(SessionQuery::default())).unwrap().len(), 1);
+    drop(reader);
+    let store = open(folder.path()).unwrap();
+    let sessions = run(store.sessions(SessionQuery::default())).unwrap();
+    assert_eq!(sessions[0].ended, Some((NOON, store::SessionEnd::Restart)));
+    let report = run(verify_store(&store, &Trust::default(), |_| {})).unwrap();
+    assert!(report.is_sound(), "{:?}", report.faults);
+}
+
+#[test]
+fn a_bit_flipped_in_the_file_is_no_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("steadfast.db");
+    let store = open(folder.path()).unwrap();
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        for _ in 0..5 {
+            store.decide(decision(&store, session)).await.unwrap();
+        }
+    });
+    drop(store);
+    let whole = fs::read(&path).unwrap();
+    let mut found = 0;
+    for at in (0..whole.len()).step_by(977) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(&path, &bytes).unwrap();
+        let verified = Sqlite::open(&path, options(Access::Read))
+            .and_then(|store| run(verify_store(&store, &Trust::default(), |_| {})));
+        found += usize::from(!verified.is_ok_and(|report| report.is_sound()));
+    }
+    // Much of the file is free space or index, where a flipped bit changes nothing that is told.
+    assert!(found > 3, "{found} of {}", whole.len() / 977);
 }
 
 #[test]

@@ -213,6 +213,13 @@ fn forgeries_are_told_apart() {
     let add = |lines: &mut Vec<String>| lines.push(r#"{"at":1,"kind":"shown","seq":9}"#.into());
     journal.write("records.jsonl", &untouched);
     journal.forge(add);
+    // A number beyond all numbers is a gap, and no crash.
+    journal.write("records.jsonl", &untouched);
+    journal
+        .forge(|lines| lines.push(r#"{"at":1,"kind":"shown","seq":18446744073709551615}"#.into()));
+    assert!(!journal.verify().is_sound());
+    journal.write("records.jsonl", &untouched);
+    journal.forge(add);
     // Nothing was signed over it: it is no fault of what was signed, and it is not taken for signed.
     let report = journal.verify();
     assert_eq!((report.records, report.signed), (10, 9));
