@@ -123,14 +123,33 @@ pub fn complain(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
+/// True for characters that show nothing and move what is around them.
+fn hidden(character: char) -> bool {
+    matches!(
+        character,
+        '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{FEFF}'
+    )
+}
+
+/// JSON with hidden characters spelled out: the same values, and nothing that a terminal obeys. They can stand within
+/// text only.
+pub fn hidden_spelled_out(json: &str) -> String {
+    json.chars()
+        .map(|character| {
+            let escape = hidden(character) || ('\u{7F}'..='\u{9F}').contains(&character);
+            if escape { format!("\\u{:04x}", u32::from(character)) } else { character.to_string() }
+        })
+        .collect()
+}
+
 /// Text from a file or a server, harmless on a terminal: control and direction characters escaped.
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|character| match character {
-            '\u{200B}'..='\u{200F}'
-            | '\u{202A}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}'
-            | '\u{FEFF}' => character.escape_unicode().to_string(),
+            hides if hidden(hides) => hides.escape_unicode().to_string(),
             control if control.is_control() => control.escape_default().to_string(),
             other => other.to_string(),
         })

@@ -4,7 +4,7 @@ use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::load;
-use crate::output::{Shell, printable};
+use crate::output::{Shell, hidden_spelled_out, printable};
 use crate::progress;
 use crate::settings::SettingsArgs;
 use contract::adapter::{
@@ -256,7 +256,7 @@ fn in_json(checked: &[Checked<'_>], exit: Exit) -> String {
         Exit::Undecided => "undecided",
         _ => "refuted",
     };
-    format!("{:#}\n", json!({"outcome": outcome, "adapters": adapters}))
+    hidden_spelled_out(&format!("{:#}\n", json!({"outcome": outcome, "adapters": adapters})))
 }
 
 fn one_in_json(one: &Checked<'_>) -> Value {

@@ -116,3 +116,20 @@ fn the_words_of_the_project_count() {
     folder.file("steadfast.toml", "[lexicon]\nneutral = [\"zone_hint\"]\n");
     check(&folder, &[]).code(0);
 }
+
+#[test]
+fn a_server_cannot_write_to_the_terminal() {
+    let folder = folder(50, FILE);
+    let values = r#"{"limit":{"enum":["\u202eab\u001b[2J"]}}"#;
+    folder
+        .file("old.json", list(values, r#"["limit"]"#))
+        .file("new.json", list(r#"{"page_size":{"type":"integer"}}"#, "[]"));
+    for format in ["text", "json"] {
+        let out = check(&folder, &["--format", format]).code(1).out;
+        assert!(
+            out.contains("202e")
+                && out.chars().all(|c| c == '\n' || c == '→' || (' '..='~').contains(&c)),
+            "{out}"
+        );
+    }
+}

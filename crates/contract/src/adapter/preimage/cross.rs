@@ -3,7 +3,7 @@
 //! All that is written here stands beside the demand that there is something to move, that its new place is free, and
 //! that what lies on both ways, as far as it is there, is an object.
 
-use super::object::dependents;
+use super::object::{dependents, exactly, listed};
 use super::{
     Read, Rewriter, Rewritten, Stuck, all_of, any_of, anything, at, has, never, not, read, trivial,
 };
@@ -92,13 +92,12 @@ impl Rewriter<'_> {
         if !kinds {
             return Ok(never());
         }
-        let listed = members.get("enum").and_then(Value::as_array).into_iter().flatten();
-        let mut listed = listed.chain(members.get("const"));
-        if listed.any(Value::is_object) {
-            return Err(Stuck::at("enum", "it lists whole objects that the step changes inside"));
-        }
-        if members.contains_key("enum") || members.contains_key("const") {
-            return Ok(never());
+        for values in listed(members) {
+            let mut ways = Vec::new();
+            for object in values.iter().filter_map(Value::as_object) {
+                ways.push(self.lift(&exactly(object), route, place, depth + 1)?);
+            }
+            parts.push(any_of(ways));
         }
         let mut base = Map::new();
         self.branches(members, &mut base, &mut parts, &mut |rewriter, part| {

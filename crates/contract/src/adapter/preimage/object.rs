@@ -5,10 +5,9 @@
 
 use super::library::Dialect;
 use super::{
-    Fun, Read, Rewriter, Rewritten, Stuck, all_of, any_of, anything, at, has, lacks, never,
-    no_object, not, read, trivial,
+    Fun, Read, Rewriter, Rewritten, Stuck, all_of, any_of, anything, at, has, lacks, no_object,
+    not, read, trivial,
 };
-use crate::adapter::apply::equal;
 use serde_json::{Map, Value, json};
 
 /// What happens to the members of the object.
@@ -85,38 +84,6 @@ impl<'a> Site<'a> {
             }
         }
     }
-
-    /// The objects that the function takes to this one; `None` where there is no end of them.
-    fn origins(&self, object: &Map<String, Value>) -> Option<Vec<Value>> {
-        let mut object = object.clone();
-        match self {
-            Site::Renamed(old, new) => {
-                if object.contains_key(*old) {
-                    return Some(Vec::new());
-                }
-                if let Some(value) = object.shift_remove(*new) {
-                    object.insert((*old).to_owned(), value);
-                }
-            }
-            Site::Changed(name, _) => {
-                if object.contains_key(*name) {
-                    return None;
-                }
-            }
-            Site::Set(name, value) => match object.shift_remove(*name) {
-                Some(found) if equal(&found, value) => {}
-                _ => return Some(Vec::new()),
-            },
-            Site::Dropped(name, only_if) => {
-                // Without the member it may have been there; with it, it was left alone.
-                let found = object.get(*name)?;
-                if only_if.is_none_or(|only| equal(found, only)) {
-                    return Some(Vec::new());
-                }
-            }
-        }
-        Some(vec![Value::Object(object)])
-    }
 }
 
 /// Just this value, in every dialect.
@@ -151,7 +118,19 @@ impl Rewriter<'_> {
         self.branches(members, &mut base, &mut parts, &mut |rewriter, part| {
             rewriter.object(part, site, depth + 1)
         })?;
-        values(members, site, &mut parts)?;
+        for values in listed(members) {
+            let (objects, others): (Vec<Value>, Vec<Value>) =
+                values.into_iter().partition(Value::is_object);
+            let mut ways = Vec::new();
+            if !others.is_empty() {
+                ways.push(json!({ "enum": others }));
+            }
+            for object in objects.iter().filter_map(Value::as_object) {
+                let found = self.object(&exactly(object), site, depth + 1)?;
+                ways.push(all_of(vec![json!({"type": "object"}), found]));
+            }
+            parts.push(any_of(ways));
+        }
         self.named(members, site, &mut base, &mut parts, depth)?;
         self.names(members, site, &mut base, &mut parts)?;
         counts(members, site, &mut parts)?;
@@ -357,28 +336,26 @@ pub(super) fn dependents(members: &Map<String, Value>) -> impl Iterator<Item = (
         .map(|(name, wanted)| (name.as_str(), wanted))
 }
 
-/// `enum` and `const`.
-fn values(
-    members: &Map<String, Value>,
-    site: &Site<'_>,
-    parts: &mut Vec<Value>,
-) -> Result<(), Stuck> {
-    let listed = members.get("enum").and_then(Value::as_array).cloned();
+/// The values that `enum` or `const` list.
+pub(super) fn listed(members: &Map<String, Value>) -> Vec<Vec<Value>> {
+    let many = members.get("enum").and_then(Value::as_array).cloned();
     let single = members.get("const").map(|value| vec![value.clone()]);
-    for (keyword, values) in [("enum", listed), ("const", single)] {
-        let Some(values) = values else { continue };
-        let mut before = Vec::new();
-        for value in values {
-            match &value {
-                Value::Object(object) => before.extend(site.origins(object).ok_or_else(|| {
-                    Stuck::at(keyword, "it lists whole objects that the step changes inside")
-                })?),
-                _ => before.push(value),
-            }
-        }
-        parts.push(if before.is_empty() { never() } else { json!({ "enum": before }) });
+    many.into_iter().chain(single).collect()
+}
+
+/// Just this object, said by its members, so that what is said of each can be turned around.
+pub(super) fn exactly(object: &Map<String, Value>) -> Value {
+    let names: Vec<&String> = object.keys().collect();
+    let members: Map<String, Value> =
+        object.iter().map(|(name, value)| (name.clone(), one(value))).collect();
+    // An empty list of names is none in the oldest dialect.
+    let mut schema = json!({
+        "type": "object", "properties": members, "additionalProperties": false
+    });
+    if !names.is_empty() {
+        schema["required"] = json!(names);
     }
-    Ok(())
+    schema
 }
 
 /// `minProperties` and `maxProperties`.

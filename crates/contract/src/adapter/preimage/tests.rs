@@ -8,7 +8,7 @@ use schema::evaluate;
 use serde_json::{Map, Value, json};
 
 /// Enough that every keyword meets every function many times; a few seconds.
-const ROUNDS: u64 = 3_000;
+const ROUNDS: u64 = 2_000;
 const VALUES: usize = 24;
 const NAMES: &[&str] = &["a", "b", "c", "ab"];
 
@@ -247,12 +247,12 @@ fn compare(split: bool) -> Tally {
 fn the_preimage_is_exact() {
     let tally = compare(true);
     // The comparison means something only where much was compared and much was taken.
-    assert!(tally.compared > 40_000 && tally.taken > 8_000 && tally.stopped > 1_000, "{tally:?}");
+    assert!(tally.compared > 30_000 && tally.taken > 6_000 && tally.stopped > 500, "{tally:?}");
     assert!(tally.stuck < tally.compared / 200, "{tally:?}");
 }
 
 #[test]
 fn the_short_preimage_proves_nothing_more() {
     let tally = compare(false);
-    assert!(tally.compared > 40_000 && tally.taken > 8_000, "{tally:?}");
+    assert!(tally.compared > 30_000 && tally.taken > 6_000, "{tally:?}");
 }
