@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::leaf::{Kind, Leaf, Part};
+use super::leaf::{Kind, Leaf, Part, Payload};
 use super::verify::{FaultKind, Report, Trust, Verifier};
+use crate::approval::check;
 use crate::{
-    Activity, ActivityQuery, ApprovalId, OutcomeState, Store, StoreError, Verdict, limits,
+    Activity, ActivityQuery, ApprovalId, OutcomeState, Ruling, Settlement, Store, StoreError,
+    Verdict, limits,
 };
 
 /// Verifies the journal of a store. `progress` is told how many records were read.
@@ -84,7 +86,7 @@ pub async fn verify_store(
             break;
         }
     }
-    requests(store, &mut report, decisions).await?;
+    requests(store, &mut report, &expected, decisions).await?;
     Ok(report)
 }
 
@@ -96,6 +98,8 @@ struct Expected {
     /// The last grant of each tool: digest, how, by whom, and when the tool was gone since.
     grants: BTreeMap<(String, String), [String; 4]>,
     approvers: BTreeMap<String, String>,
+    /// Each key that was ever enrolled for a name, and from which record on; `None` where it was taken back.
+    keys: BTreeMap<String, Vec<(u64, Option<String>)>>,
     approvals: BTreeMap<String, &'static str>,
 }
 
@@ -124,9 +128,12 @@ impl Expected {
             }
             Some(Kind::ApproverEnrolled) => {
                 self.approvers.insert(text("approver"), text("public_key"));
+                let from = (leaf.seq, Some(text("public_key")));
+                self.keys.entry(text("approver")).or_default().push(from);
             }
             Some(Kind::ApproverDismissed) => {
                 self.approvers.remove(&text("approver"));
+                self.keys.entry(text("approver")).or_default().push((leaf.seq, None));
             }
             Some(Kind::ApprovalAsked) => approval(self, "pending"),
             Some(Kind::ApprovalRedeemed) => approval(self, "redeemed"),
@@ -137,6 +144,12 @@ impl Expected {
             Some(Kind::ApprovalSettled) => approval(self, "denied"),
             _ => {}
         }
+    }
+
+    /// The key that was enrolled for a name when this record was written.
+    fn key_at(&self, name: &str, seq: u64) -> Option<&str> {
+        let known = self.keys.get(name)?.iter().rev().find(|(from, _)| *from < seq)?;
+        known.1.as_deref()
     }
 
     /// Takes what was recorded from there on, and says where it ends.
@@ -214,6 +227,7 @@ fn differences<K: Ord, V: PartialEq>(
 async fn requests(
     store: &dyn Store,
     report: &mut Report,
+    expected: &Expected,
     decisions: u64,
 ) -> Result<(), StoreError> {
     let mut before = None;
@@ -237,7 +251,7 @@ async fn requests(
         let records = report.records;
         for activity in page.into_iter().filter(|activity| activity.leaf < records) {
             count += 1;
-            one_request(store, report, activity).await?;
+            one_request(store, report, expected, activity).await?;
         }
     }
     if count != decisions {
@@ -254,6 +268,7 @@ async fn requests(
 async fn one_request(
     store: &dyn Store,
     report: &mut Report,
+    expected: &Expected,
     mut activity: Activity,
 ) -> Result<(), StoreError> {
     let place = format!("the request {}", activity.request);
@@ -261,7 +276,7 @@ async fn one_request(
         let leaves = store.leaves_of(activity.request).await?;
         let read: Vec<Value> =
             leaves.iter().filter_map(|leaf| serde_json::from_str(&leaf.envelope).ok()).collect();
-        let mut faults = sealed(store, report, &activity, &read, &place).await?;
+        let mut faults = sealed(store, report, expected, &activity, &read).await?;
         if !says(&activity, &read) {
             let sentence = "Its rows do not say what its records say.".to_owned();
             faults.push((FaultKind::Row, place.clone(), sentence));
@@ -325,16 +340,23 @@ fn says(activity: &Activity, records: &[Value]) -> bool {
 async fn sealed(
     store: &dyn Store,
     report: &mut Report,
+    expected: &Expected,
     activity: &Activity,
     records: &[Value],
-    place: &str,
 ) -> Result<Vec<(FaultKind, String, String)>, StoreError> {
     let opened = match store.payloads(activity.request).await {
         Ok(opened) => opened,
-        // Without the key the records alone are verified; the report counts no payload then.
-        Err(StoreError::Key { .. }) => return Ok(Vec::new()),
+        Err(StoreError::Key { .. }) => {
+            // Without the key the records and rows alone are verified.
+            let said = "Whether the sealed parts are those that the records commit to, and who signed the approvals: the key that opens them cannot be read.";
+            if report.cannot_show.iter().all(|known| known != said) {
+                report.cannot_show.push(said.to_owned());
+            }
+            return Ok(Vec::new());
+        }
         Err(StoreError::Corrupted { why, .. }) => {
-            return Ok(vec![(FaultKind::Payload, place.to_owned(), format!("{why}."))]);
+            let place = format!("the request {}", activity.request);
+            return Ok(vec![(FaultKind::Payload, place, format!("{why}."))]);
         }
         Err(error) => return Err(error),
     };
@@ -353,7 +375,7 @@ async fn sealed(
             }
         }
     }
-    let mut faults = Vec::new();
+    let mut faults = unsigned(expected, records, &opened);
     differences(&committed, &found, |key| {
         let gone = !found.contains_key(key);
         if gone && erased_at.is_some_and(|at| key.0 < at) {
@@ -371,4 +393,42 @@ async fn sealed(
         report.payloads += found.len() as u64;
     }
     Ok(faults)
+}
+
+/// The approvals of a request that the enrolled key did not sign: a gateway alone cannot make one up. What an approval
+/// was for is sealed; where that was erased, its signature says nothing any more.
+fn unsigned(
+    expected: &Expected,
+    records: &[Value],
+    opened: &[Payload],
+) -> Vec<(FaultKind, String, String)> {
+    let of = |kind: Kind| records.iter().filter(move |read| read["kind"] == kind.as_str());
+    let mut faults = Vec::new();
+    for settled in of(Kind::ApprovalSettled) {
+        let asked = of(Kind::ApprovalAsked).find(|asked| asked["approval"] == settled["approval"]);
+        let Some(asked) = asked else { continue };
+        let digest = opened
+            .iter()
+            .find(|payload| asked["seq"] == payload.seq && payload.part == Part::ActionDigest);
+        let Some(digest) = digest else { continue };
+        let seq = settled["seq"].as_u64().unwrap_or_default();
+        let by = settled["by"].as_str().unwrap_or_default();
+        let text = settled["approval"].as_str().unwrap_or_default();
+        let ruling = settled["ruling"].as_str().and_then(Ruling::from_word);
+        let signed = match (text.parse(), ruling, expected.key_at(by, seq)) {
+            (Ok(id), Some(ruling), Some(key)) => {
+                let signature = settled["signature"].as_str().map(str::to_owned);
+                let at = settled["at"].as_u64().unwrap_or_default();
+                let settlement = Settlement { id, ruling, by: by.to_owned(), signature, at };
+                let expires = asked["expires"].as_u64().unwrap_or_default();
+                check(key, &settlement, &digest.text, expires).is_ok()
+            }
+            _ => false,
+        };
+        if !signed {
+            let sentence = format!("It is not signed with the key that was enrolled as {by}.");
+            faults.push((FaultKind::Approval, format!("the approval {text}"), sentence));
+        }
+    }
+    faults
 }

@@ -36,6 +36,8 @@ words! {
         Incomplete = "incomplete",
         /// A row of the store does not say what its record says.
         Row = "row",
+        /// An approval was not signed with the key that was enrolled for it.
+        Approval = "approval",
         /// A sealed part is not the one that the record commits to, or is gone without a record.
         Payload = "payload",
     }

@@ -486,7 +486,13 @@ fn a_damaged_store_says_so_when_it_is_opened() {
 #[test]
 fn a_lost_or_foreign_key_stops_the_gateway() {
     let folder = tempfile::tempdir().unwrap();
-    drop(open(folder.path()).unwrap());
+    let store = open(folder.path()).unwrap();
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        store.decide(decision(&store, session)).await.unwrap();
+        store.decide(decision(&store, session)).await.unwrap();
+    });
+    drop(store);
     let key = folder.path().join("steadfast.db.signing-key");
     let kept = fs::read(&key).unwrap();
     fs::remove_file(&key).unwrap();
@@ -504,7 +510,10 @@ fn a_lost_or_foreign_key_stops_the_gateway() {
     fs::remove_file(&key).unwrap();
     fs::remove_file(folder.path().join("steadfast.db.payload-key")).unwrap();
     let reader = Sqlite::open(folder.path().join("steadfast.db"), options(Access::Read)).unwrap();
-    assert!(run(verify_store(&reader, &Trust::default(), |_| {})).unwrap().is_sound());
+    let report = run(verify_store(&reader, &Trust::default(), |_| {})).unwrap();
+    assert!(report.is_sound());
+    let said = report.cannot_show.iter().filter(|said| said.contains("cannot be read"));
+    assert_eq!(said.count(), 1);
 }
 
 #[test]

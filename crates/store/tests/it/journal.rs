@@ -418,3 +418,22 @@ fn a_store_at_work_is_verified_without_alarm() {
         work.await.unwrap();
     });
 }
+
+#[test]
+fn an_approval_that_nobody_signed_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    run(crate::conformance::an_approval_is_signed_and_used_once(&store));
+    let verify = |store: &Sqlite| run(verify_store(store, &Trust::default(), |_| {})).unwrap();
+    assert!(verify(&store).is_sound());
+    drop(store);
+    let conn = rusqlite::Connection::open(folder.path().join("steadfast.db")).unwrap();
+    let forge =
+        "UPDATE leaf SET envelope = replace(envelope, '\"signature\":\"', '\"signature\":\"A')
+                 WHERE kind = 'approval-settled'";
+    assert_eq!(conn.execute(forge, []).unwrap(), 1);
+    drop(conn);
+    let path = folder.path().join("steadfast.db");
+    let report = verify(&Sqlite::open(path, options(Access::Read)).unwrap());
+    assert!(report.faults.iter().any(|f| f.kind == FaultKind::Approval), "{:?}", report.faults);
+}
