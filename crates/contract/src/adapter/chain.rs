@@ -234,30 +234,60 @@ pub struct AtCall<'a> {
 }
 
 impl AtCall<'_> {
-    fn way(
-        &self,
-        planned: &Arc<Revised>,
-        live: &Arc<Revised>,
-    ) -> Result<Option<Chain<'_>>, Vec<Refutation>> {
-        let direct = self.adapters.choose(self.server, planned.tool(), live.tool(), self.proofs);
-        match direct {
-            Ok(Some(link)) => return Ok(Some(Chain { links: vec![link] })),
-            Ok(None) => {}
-            Err(why) => return Err(why),
-        }
+    /// The way over kept revisions, where somebody declared one.
+    fn over_history(&self, planned: &Arc<Revised>, live: &Arc<Revised>) -> Option<Chain<'_>> {
         let at = |wanted: &Arc<Revised>| {
             self.history.iter().rposition(|kept| kept.digest() == wanted.digest())
         };
-        match (at(planned), at(live)) {
-            (Some(first), Some(last)) if first + 1 < last => {
-                let tools: Vec<&Tool> =
-                    self.history[first..=last].iter().map(|kept| kept.tool()).collect();
-                let chain = self.adapters.chain(self.server, &tools, self.proofs);
-                // Without a way there is nothing to say: nobody declared that there is one.
-                Ok(chain.ok().filter(|chain| !chain.ids().is_empty()))
-            }
-            _ => Ok(None),
+        let (first, last) = (at(planned)?, at(live)?);
+        if first + 1 >= last {
+            return None;
         }
+        let tools: Vec<&Tool> = self.history[first..=last].iter().map(|kept| kept.tool()).collect();
+        let chain = self.adapters.chain(self.server, &tools, self.proofs).ok()?;
+        (!chain.ids().is_empty()).then_some(chain)
+    }
+
+    /// Converts a call along a way, or says why not now.
+    fn along(
+        &self,
+        chain: &Chain<'_>,
+        arguments: &Value,
+        with: With<'_>,
+    ) -> Result<Adapted, String> {
+        let context = Context { evidence: with.grade, ..self.context.clone() };
+        let (mut tool, mut arguments) = (String::new(), arguments.clone());
+        for link in &chain.links {
+            if let Some(adapter) = link.adapter {
+                arguments = match adapter.apply(&arguments, &context) {
+                    Outcome::Applied(applied) => applied.arguments,
+                    Outcome::Ended(why) => {
+                        return Err(format!("the adapter for this change has ended: {why}"));
+                    }
+                    Outcome::Suspended(why) => {
+                        return Err(format!("the adapter for this change is suspended: {why}"));
+                    }
+                    Outcome::NotForThis(why) => {
+                        return Err(format!("the adapter has no answer for this call: {why}"));
+                    }
+                };
+            }
+            tool.clone_from(&link.proof.to.0);
+            // Valid is not the same as meant: what moved beside the adapter is judged for this call.
+            for change in &link.proof.remaining {
+                let unsure = change.axes.meaning == Meaning::Changed
+                    || (change.axes.meaning == Meaning::Unknown && with.effect);
+                if unsure && bearing(change, &arguments) == Bearing::Call {
+                    let field =
+                        change.field.as_deref().map_or_else(|| "the tool".to_owned(), quoted);
+                    return Err(format!(
+                        "an adapter converts this call, and {field} may mean something else now ({})",
+                        change.rule
+                    ));
+                }
+            }
+        }
+        Ok(Adapted { tool, arguments, by: chain.ids() })
     }
 }
 
@@ -269,37 +299,22 @@ impl Adapt for AtCall<'_> {
         arguments: &Value,
         with: With<'_>,
     ) -> Result<Option<Adapted>, String> {
-        let first =
-            |why: Vec<Refutation>| why.into_iter().next().map(|no| no.sentence).unwrap_or_default();
-        let Some(chain) = self.way(planned, live).map_err(first)? else {
-            return Ok(self.pinned(planned, live, arguments, with));
+        let direct = self.adapters.choose(self.server, planned.tool(), live.tool(), self.proofs);
+        let declared = !matches!(direct, Ok(None));
+        let direct = match direct {
+            Ok(Some(link)) => self.along(&Chain { links: vec![link] }, arguments, with),
+            Ok(None) => Err(String::new()),
+            Err(why) => Err(why.into_iter().next().map(|no| no.sentence).unwrap_or_default()),
         };
-        let context = Context { evidence: with.grade, ..self.context.clone() };
-        let applied = match chain.apply(arguments, &context) {
-            Outcome::Applied(applied) => applied,
-            Outcome::Ended(why) => {
-                return Err(format!("the adapter for this change has ended: {why}"));
-            }
-            Outcome::Suspended(why) => {
-                return Err(format!("the adapter for this change is suspended: {why}"));
-            }
-            Outcome::NotForThis(why) => {
-                return Err(format!("the adapter has no answer for this call: {why}"));
-            }
+        let why = match direct {
+            Ok(adapted) => return Ok(Some(adapted)),
+            Err(why) => why,
         };
-        // Valid is not the same as meant: what moved beside the adapter is judged for this call.
-        for change in chain.links.iter().flat_map(|link| &link.proof.remaining) {
-            let unsure = change.axes.meaning == Meaning::Changed
-                || (change.axes.meaning == Meaning::Unknown && with.effect);
-            if unsure && bearing(change, &applied.arguments) == Bearing::Call {
-                let field = change.field.as_deref().map_or_else(|| "the tool".to_owned(), quoted);
-                return Err(format!(
-                    "an adapter converts this call, and {field} may mean something else now ({})",
-                    change.rule
-                ));
-            }
+        match self.over_history(planned, live) {
+            Some(chain) => self.along(&chain, arguments, with).map(Some),
+            None if declared => Err(why),
+            None => Ok(self.pinned(planned, live, arguments, with)),
         }
-        Ok(Some(Adapted { tool: applied.tool, arguments: applied.arguments, by: chain.ids() }))
     }
 }
 

@@ -219,6 +219,15 @@ impl Judge<'_> {
             );
             return self.refuse(step, sentence, CALLER_DECIDES);
         }
+        let switched =
+            values.iter().any(|(old, new)| *new == Value::Bool(true) && *old != Value::Bool(true));
+        if role == Role::Effect && switched && step.reason.is_none() {
+            return self.refuse(
+                step,
+                format!("This would switch {at} on, which {}.", in_words(role)),
+                &format!("Where the old value meant just that, say so: reason = \"…\". {LEXICON}"),
+            );
+        }
         if !selects(role) {
             return None;
         }

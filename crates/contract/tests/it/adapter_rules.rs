@@ -211,6 +211,14 @@ fn an_effect_is_not_switched_on() {
     let send = |more: &str| format!("{{ constant = {{ at = \"/recursive\", value = {more} }} }}");
     let told = refused(strings("a"), new.clone(), &send("true"));
     assert!(told.contains("widens what the call does"), "{told}");
+    let flag = |kind: &str| json!({"type": "object", "properties": {"recursive": {"type": kind}}});
+    let map = |more: &str| {
+        format!(
+            r#"{{ map = {{ at = "/recursive", values = [{{ from = "no", to = true }}]{more} }} }}"#
+        )
+    };
+    let told = refused(flag("string"), flag("boolean"), &map(""));
+    assert!(told.contains("switch /recursive on"), "{told}");
     check(strings("a"), new.clone(), &send("false")).unwrap();
     check(strings("a"), new, &send("true, historical = true, reason = \"it always was\"")).unwrap();
 }

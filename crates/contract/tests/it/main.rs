@@ -1,6 +1,7 @@
 //! Tests of the crate through its public face. One binary; a module per subject.
 #![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
+mod adapter_calls;
 mod adapter_docs;
 mod adapter_random;
 mod adapter_rules;
