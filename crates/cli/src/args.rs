@@ -56,6 +56,8 @@ static COMMANDS: &[Row] = &[
     row::<cmd::status::StatusArgs>(),
     row::<cmd::tail::TailArgs>(),
     row::<cmd::accept::Accept>(),
+    row::<cmd::gateway::GatewayArgs>(),
+    row::<cmd::token::TokenArgs>(),
     row::<cmd::explain::Explain>(),
     row::<cmd::rules::Rules>(),
     row::<cmd::completions::Completions>(),

@@ -49,6 +49,16 @@ pub fn unreadable(path: &str, error: &io::Error) -> Failure {
 
 /// Writes a file through a temporary one beside it: whoever reads sees the old content or the new.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_with(path, text, permissions(path))
+}
+
+/// The same for a file that only its owner may read.
+pub fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
+    use std::os::unix::fs::PermissionsExt;
+    write_with(path, text, std::fs::Permissions::from_mode(0o600))
+}
+
+fn write_with(path: &Path, text: &str, permissions: std::fs::Permissions) -> Result<(), Failure> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -56,7 +66,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let attempt = || -> io::Result<()> {
         let mut file = tempfile::Builder::new()
             .prefix(".steadfast-")
-            .permissions(permissions(path))
+            .permissions(permissions)
             .tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;

@@ -36,3 +36,6 @@ pub const FOLLOWED: usize = 200;
 
 /// The pause between two looks for gateways that were started: a person does not notice it.
 pub const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// How often the file of tokens is looked at while a gateway runs: what was taken back opens nothing after that.
+pub const TOKENS: std::time::Duration = std::time::Duration::from_millis(500);

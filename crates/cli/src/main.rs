@@ -15,6 +15,7 @@ mod server;
 mod settings;
 mod state;
 mod target;
+mod tokens;
 
 use exit::Exit;
 use std::process::ExitCode;

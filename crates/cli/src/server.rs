@@ -159,25 +159,8 @@ impl ServerArgs {
             }
         }
         for pair in &self.header_from_env {
-            let Some((name, variable)) = pair.split_once('=') else {
-                problem(
-                    "--header-from-env",
-                    format!("`{}` is not NAME=VAR.", output::printable(pair)),
-                    "Name the header and the environment variable that holds its value; values are never typed here.",
-                );
-                continue;
-            };
-            match std::env::var(variable) {
-                Err(_) => problem(
-                    "--header-from-env",
-                    format!("The environment has no variable `{}`.", output::printable(variable)),
-                    "Set it, or name another one.",
-                ),
-                Ok(value) => {
-                    if let Err(why) = headers.add(name, &value) {
-                        problem("--header-from-env", why, "Give each header once.");
-                    }
-                }
+            if let Err((sentence, help)) = from_environment(&mut headers, pair) {
+                problem("--header-from-env", sentence, help);
             }
         }
         if let Ok(token) = std::env::var(BEARER_VARIABLE)
@@ -187,6 +170,24 @@ impl ServerArgs {
         }
         if problems.is_empty() { Ok(headers) } else { Err(problems.into()) }
     }
+}
+
+/// Adds a header whose value is in a variable of the environment, from `NAME=VAR`. `Err` is a sentence and a way
+/// forward.
+pub fn from_environment(headers: &mut Headers, pair: &str) -> Result<(), (String, &'static str)> {
+    let Some((name, variable)) = pair.split_once('=') else {
+        return Err((
+            format!("`{}` is not NAME=VAR.", output::printable(pair)),
+            "Name the header and the environment variable that holds its value; values are never typed here.",
+        ));
+    };
+    let value = std::env::var(variable).map_err(|_| {
+        (
+            format!("The environment has no variable `{}`.", output::printable(variable)),
+            "Set it, or name another one.",
+        )
+    })?;
+    headers.add(name, &value).map_err(|why| (why, "Give each header once."))
 }
 
 /// The problems of a fetch, after what the server itself said.

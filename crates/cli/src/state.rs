@@ -40,18 +40,22 @@ impl StoreArgs {
 }
 
 impl StoreArgs {
-    /// Opens it for one of several gateways, and makes it where there is none.
-    pub fn open_for_gateway(&self) -> Result<Sqlite, Failure> {
+    /// Makes the folder that it is in, where there is none.
+    pub fn make_folder(&self) -> Result<(), Failure> {
         let path = self.path()?;
-        if let Some(folder) = path.parent()
-            && let Err(why) = std::fs::create_dir_all(folder)
-        {
-            return Err(Failure::one(
+        let Some(folder) = path.parent() else { return Ok(()) };
+        std::fs::create_dir_all(folder).map_err(|why| {
+            Failure::one(
                 folder.display().to_string(),
                 format!("The folder for durable state cannot be made: {why}."),
                 "Make it, or name another file with --store.",
-            ));
-        }
+            )
+        })
+    }
+
+    /// Opens it for one of several gateways, and makes it where there is none.
+    pub fn open_for_gateway(&self) -> Result<Sqlite, Failure> {
+        self.make_folder()?;
         self.open(Access::Shared)
     }
 }

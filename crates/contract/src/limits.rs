@@ -45,3 +45,9 @@ pub const INNER_DEPTH: usize = 6;
 ///
 /// A schema of a language can have thousands, and its first members show what it is.
 pub const INNER_MEMBERS: usize = 200;
+
+/// The longest name of a server that a gateway guards: it stands in paths, lists and metrics.
+pub const SERVER_NAME: usize = 64;
+
+/// The longest time that a setting may name, in seconds: what waits longer than a week is not waiting.
+pub const LONGEST: u64 = 7 * 24 * 60 * 60;

@@ -4,10 +4,12 @@
 //! itself, and says whether the rest stands in the way. The date of today is an argument.
 
 mod config;
+mod live;
 pub(crate) mod read;
 mod unmatched;
 
 pub use config::{ReviewNote, Settings};
+pub use live::{Gateway, Reach, Server};
 
 use crate::change::{Change, Diff, Entry, Subject};
 use crate::rules::finding::fingerprint;

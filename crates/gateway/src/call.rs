@@ -127,7 +127,8 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let acknowledged = call.token.as_deref().and_then(|token| {
         session.view().redeem(token, &call.tool, |free| call.digest_without(free), now)
     });
-    if live.is_empty() && candidates.is_empty() && verified.is_ok() {
+    let nowhere = live.is_empty() && verified.is_ok();
+    if candidates.is_empty() && (nowhere || grade == Grade::Declared) {
         // Never listed: the protocol has its own answer for that.
         drop(turn);
         let why = format!("Unknown tool: {}", call.tool);
@@ -256,17 +257,14 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
     if session.withdrawn(&call.id) {
         // Cancelled before it left: the client expects no answer.
         drop(turn);
-        return record(session, attempt, OutcomeState::NotSent, None).await;
+        record(session, attempt, OutcomeState::NotSent, None).await;
+        return session.unheard(&call.id);
     }
     let sent = session.upstream().ask(message).await;
     drop(turn);
     let fate = match sent {
         Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
-        Err(why) => {
-            record(session, attempt, OutcomeState::NotSent, None).await;
-            let result = refusal::not_sent(&call.tool, &why.to_string(), plan.era);
-            return session.reply(&call.id, message::response(&call.id, &result)).await;
-        }
+        Err(why) => Fate::NotSent(why.to_string()),
     };
     match fate {
         Fate::Answered(answer) => {
@@ -278,10 +276,20 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
                 let _ = session.store().delivered(plan.request, event::now()).await;
             }
         }
+        Fate::NotSent(why) => {
+            record(session, attempt, OutcomeState::NotSent, None).await;
+            let result = refusal::not_sent(&call.tool, &why, plan.era);
+            session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
+        Fate::Refused(why) => {
+            record(session, attempt, OutcomeState::Failed, None).await;
+            let result = refusal::turned_away(&call.tool, &why, plan.era);
+            session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
         Fate::Lost(why) => {
             record(session, attempt, OutcomeState::InDoubt, None).await;
             if session.withdrawn(&call.id) {
-                return;
+                return session.unheard(&call.id);
             }
             session.tell(
                 "in-doubt",

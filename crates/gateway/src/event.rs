@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 pub struct Event {
     /// Milliseconds since 1970.
     pub at: u64,
-    /// `refused`, `held`, `adapted`, `would-refuse`, `changed`, `fault`, `ended`, `broken-answer`.
+    /// `refused`, `held`, `adapted`, `would-refuse`, `changed`, `fault`, `ended`, `broken-answer`, `cut`.
     pub kind: &'static str,
     /// The server.
     pub server: String,
@@ -21,6 +21,22 @@ pub struct Event {
     pub code: Option<&'static str>,
     /// What happened, in a sentence.
     pub sentence: String,
+}
+
+impl Event {
+    /// A client did not read what it was sent, and its stream was cut.
+    pub fn slow(server: &str) -> Event {
+        Event {
+            at: now(),
+            kind: "cut",
+            server: server.to_owned(),
+            tool: None,
+            code: None,
+            sentence: format!(
+                "a client of {server} does not read its stream, which was cut; what was done is on record"
+            ),
+        }
+    }
 }
 
 /// Where events go.

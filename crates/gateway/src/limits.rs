@@ -62,6 +62,11 @@ pub const DEFINITIONS: usize = 8_192;
 /// Earlier definitions of one tool by which alternation is recognised.
 pub const HISTORY: usize = 8;
 
+/// How deep marks for headers are looked for in a schema, and how many of one call count: headers are few and short.
+pub const MIRROR_DEPTH: usize = 16;
+/// See [`MIRROR_DEPTH`].
+pub const MIRRORED: usize = 64;
+
 /// How long an earlier definition counts when it comes back: rolling deploys take minutes.
 pub const ROLLING: Duration = Duration::from_secs(15 * 60);
 
@@ -79,6 +84,9 @@ pub const HANDSHAKE: Duration = Duration::from_secs(60);
 
 /// How long a server may take to leave.
 pub const LEAVE: Duration = Duration::from_secs(5);
+
+/// How long a server that was told of a cancellation may still answer before the call counts as in doubt.
+pub const WITHDRAWN: Duration = Duration::from_secs(5);
 
 /// Events that wait for a slow listener before it misses some.
 pub const EVENTS: usize = 1_024;
@@ -109,3 +117,80 @@ pub const STATUS_TOOLS: usize = 1_000;
 
 /// Characters of an answer that was not understood, in the sentence that says so.
 pub const SHOWN_ANSWER: usize = 200;
+
+// What follows bounds the front: many clients over HTTP.
+
+/// Connections at once: past this new ones wait in the queue of the system.
+pub const CONNECTIONS: usize = 10_000;
+
+/// Bytes of one request's head. Ordinary ones have 1 KiB; arguments mirrored into headers fit several times over.
+pub const HEAD_BYTES: usize = 64 << 10;
+
+/// Headers of one request.
+pub const HEADERS: usize = 128;
+
+/// How long a client may take to send the head of a request, and then its body.
+pub const HEAD: Duration = Duration::from_secs(15);
+/// See [`HEAD`].
+pub const BODY: Duration = Duration::from_secs(60);
+
+/// Sessions at once, of all principals: each may hold a process.
+pub const SESSIONS: usize = 10_000;
+
+/// Sessions of one principal and server: an agent host opens some dozens, a client that leaks them is stopped.
+pub const SESSIONS_EACH: usize = 1_000;
+
+/// How long a session is kept of which nothing is heard, where the configuration says nothing.
+pub const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// How often is looked for what has expired.
+pub const SWEEP: Duration = Duration::from_secs(5);
+
+/// Messages that wait on one stream for a client that does not read; then the stream is cut.
+pub const STREAM_MESSAGES: usize = 256;
+
+/// Bytes that wait on one stream; one message of any size is always let through.
+pub const STREAM_BYTES: usize = 16 << 20;
+
+/// Bytes of one session that are kept to be read again after a stream broke.
+pub const REPLAY_BYTES: usize = 1 << 20;
+
+/// Streams of one session that are kept so.
+pub const REPLAY_STREAMS: usize = 64;
+
+/// How long a stream is kept so after its last message.
+pub const REPLAY: Duration = Duration::from_secs(60);
+
+/// The pause between two signs of life on a quiet stream: proxies cut after a minute at the earliest.
+pub const ALIVE: Duration = Duration::from_secs(15);
+
+/// How long a first message is waited for before a modern answer begins as a stream: until then it can still have the
+/// status that its error calls for.
+pub const FIRST_WORD: Duration = Duration::from_secs(5);
+
+/// How long calls under way may take to finish when the gateway ends.
+pub const FINISH: Duration = Duration::from_secs(10);
+
+/// Digits of a digest that a pinned endpoint must name at least: fewer are guessed at.
+pub const PIN_DIGITS: usize = 8;
+
+/// Lists of a server among which a pinned one is looked for.
+pub const PIN_LISTS: u32 = 1_000;
+
+/// How long an answer about readiness is good for: probes come every few seconds, and each costs a flush.
+pub const READY: Duration = Duration::from_secs(5);
+
+/// How long an upstream may take to take a connection when readiness is asked for.
+pub const REACH: Duration = Duration::from_secs(2);
+
+/// Lines of one kind in the metrics; what is beyond is left out and counted.
+pub const METRIC_LINES: usize = 1_000;
+
+/// Characters of one label.
+pub const LABEL: usize = 128;
+
+/// Tokens that are known at once.
+pub const BEARERS: usize = 10_000;
+
+/// The pause after a connection could not be taken.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -102,6 +102,26 @@ pub fn not_sent(tool: &str, why: &str, era: Era) -> String {
     )
 }
 
+/// The server turned the request away before it did anything with it.
+pub fn turned_away(tool: &str, why: &str, era: Era) -> String {
+    let data = json!({
+        "error_code": "SERVER_REFUSED",
+        "tool": tool,
+        "required_action": "ask_person",
+        "side_effect_started": false,
+        "outcome": "failed",
+        "retry": "no",
+    });
+    result(
+        &format!(
+            "NOT EXECUTED: the server turned the request away ({why}). Ask the person you work for: the gateway's access to the server may need a look."
+        ),
+        &data,
+        false,
+        era,
+    )
+}
+
 /// The gateway cannot write down what it is about to do, so it does not do it.
 pub fn not_recorded(tool: &str, why: &str, era: Era) -> String {
     let data = json!({

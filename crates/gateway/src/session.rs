@@ -2,10 +2,13 @@
 
 mod greeting;
 mod list;
+mod outgoing;
 mod record;
 mod tally;
 
 pub use tally::{LastCall, Tally};
+
+pub use outgoing::{Opening, Outgoing};
 
 use crate::call::{Call, Turn, carry};
 use crate::catalogue::{Catalogue, Definitions};
@@ -28,6 +31,9 @@ use tokio::sync::mpsc;
 const SERVER_ENDED: i64 = -31_001;
 /// The error of a client that asks for too much at once, or twice by one id.
 const TOO_MUCH: i64 = -31_002;
+
+/// Where a request says under which token its progress is told.
+const PROGRESS: &[&str] = &["_meta", "progressToken"];
 
 const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
@@ -105,10 +111,12 @@ pub struct Session {
     id: SessionId,
     principal: String,
     /// Messages for the client.
-    down: mpsc::Sender<String>,
+    down: mpsc::Sender<Outgoing>,
     calls: mpsc::Sender<Call>,
     view: Mutex<View>,
     open: Mutex<BTreeMap<Id, Open>>,
+    /// Requests by the token, raw, that their progress is told under.
+    progress: Mutex<BTreeMap<String, Id>>,
     /// Digest of the list that the client was last told of.
     noticed: Mutex<String>,
     recorded: tokio::sync::Mutex<Recorded>,
@@ -144,13 +152,14 @@ impl Session {
         hub: Arc<Hub>,
         settings: Settings,
         upstream: Arc<Upstream>,
-        principal: String,
-        down: mpsc::Sender<String>,
+        opening: Opening,
+        down: mpsc::Sender<Outgoing>,
     ) -> Result<Arc<Session>, store::StoreError> {
+        let Opening { principal, era, view } = opening;
         let new = NewSession {
             server: upstream.name().to_owned(),
             principal: principal.clone(),
-            era: store::Era::Legacy,
+            era,
             client_info: None,
             at: event::now(),
         };
@@ -164,8 +173,9 @@ impl Session {
             principal,
             down,
             calls,
-            view: Mutex::default(),
+            view: Mutex::new(view),
             open: Mutex::default(),
+            progress: Mutex::default(),
             noticed: Mutex::default(),
             recorded: tokio::sync::Mutex::default(),
             tallies: Mutex::default(),
@@ -187,8 +197,9 @@ impl Session {
                     "subscriptions/listen" => Open::Listen(asks_for_tools(&message)),
                     _ => Open::Plain,
                 };
-                if let Err(why) = self.take_in(id, open) {
-                    return self.reply(id, message::failure(id, TOO_MUCH, &why)).await;
+                if let Err(why) = self.take_in(id, open, &message) {
+                    let text = message::failure(id, TOO_MUCH, &why);
+                    return self.say(Outgoing::answer(id, text)).await;
                 }
                 match method.as_str() {
                     "tools/call" => match Call::read(&message) {
@@ -232,22 +243,20 @@ impl Session {
     /// Takes what the server says.
     pub async fn from_server(self: &Arc<Self>, said: FromServer) {
         match said {
-            FromServer::Message(message) => match message.kind() {
+            FromServer::Message(message, on) => match message.kind() {
                 Kind::Response { id: Some(id) } => {
                     // A call is answered by whoever carries it, once.
-                    let open = match &mut *lock(&self.open) {
-                        open if matches!(open.get(id), Some(Open::Call { .. })) => None,
-                        open => open.remove(id),
-                    };
-                    match open {
-                        Some(Open::Initialize) => self.greeted(&message).await,
-                        Some(_) => self.say(message.text().to_owned()).await,
+                    let carried = matches!(lock(&self.open).get(id), Some(Open::Call { .. }));
+                    match if carried { None } else { self.forget(id) } {
+                        Some(Open::Initialize) => self.greeted(id, &message).await,
+                        Some(_) => self.say(Outgoing::answer(id, message.text().to_owned())).await,
                         // Answered twice, or after it was given up: the client is no longer waiting.
                         None => {}
                     }
                 }
                 Kind::Notification { method } if method == LIST_CHANGED => {
                     let this = Arc::clone(self);
+                    let about = self.concerns(&message, on);
                     tokio::spawn(async move {
                         if let Err(why) = this.upstream.verified(Duration::ZERO).await {
                             this.tell(
@@ -258,10 +267,14 @@ impl Session {
                             );
                         }
                         let _ = this.put_on_record().await;
-                        this.notice(Some(message)).await;
+                        let text = message.text().to_owned();
+                        this.notice(Some(Outgoing::beside(about, text))).await;
                     });
                 }
-                _ => self.say(message.text().to_owned()).await,
+                _ => {
+                    let about = self.concerns(&message, on);
+                    self.say(Outgoing::beside(about, message.text().to_owned())).await;
+                }
             },
             FromServer::Stray(start, why) => {
                 self.tell(
@@ -272,36 +285,24 @@ impl Session {
                 );
             }
             FromServer::Lost(id, why) => {
-                if lock(&self.open).remove(&id).is_some() {
-                    self.say(message::failure(
-                        &id,
-                        SERVER_ENDED,
-                        &format!("no answer came: {why}"),
-                    ))
-                    .await;
+                if self.forget(&id).is_some() {
+                    let why = format!("no answer came: {why}");
+                    let text = message::failure(&id, SERVER_ENDED, &why);
+                    self.say(Outgoing::answer(&id, text)).await;
                 }
             }
             FromServer::Ended(how) => {
                 self.tell("ended", None, None, &format!("the server ended: {how}"));
-                let lost: Vec<Id> = {
-                    let mut open = lock(&self.open);
-                    let lost = open
-                        .iter()
-                        .filter(|(_, open)| !matches!(open, Open::Call { .. }))
-                        .map(|(id, _)| id.clone())
-                        .collect::<Vec<_>>();
-                    lost.iter().for_each(|id| {
-                        open.remove(id);
-                    });
-                    lost
-                };
+                let lost: Vec<Id> = lock(&self.open)
+                    .iter()
+                    .filter(|(_, open)| !matches!(open, Open::Call { .. }))
+                    .map(|(id, _)| id.clone())
+                    .collect();
                 for id in lost {
-                    self.say(message::failure(
-                        &id,
-                        SERVER_ENDED,
-                        &format!("the server ended: {how}"),
-                    ))
-                    .await;
+                    self.forget(&id);
+                    let text =
+                        message::failure(&id, SERVER_ENDED, &format!("the server ended: {how}"));
+                    self.say(Outgoing::answer(&id, text)).await;
                 }
             }
         }
@@ -327,7 +328,7 @@ impl Session {
     }
 
     /// Takes a request in.
-    fn take_in(&self, id: &Id, new: Open) -> Result<(), String> {
+    fn take_in(&self, id: &Id, new: Open, message: &Message) -> Result<(), String> {
         let mut open = lock(&self.open);
         if open.contains_key(id) {
             return Err(format!("the id {id} is in use by a request under way"));
@@ -336,7 +337,27 @@ impl Session {
             return Err(format!("{} requests are under way", limits::OPEN_REQUESTS));
         }
         open.insert(id.clone(), new);
+        if let Some(token) = mcp::json::find(message.params().unwrap_or_default(), PROGRESS) {
+            lock(&self.progress).insert(token.to_owned(), id.clone());
+        }
         Ok(())
+    }
+
+    /// A request is no longer under way.
+    fn forget(&self, id: &Id) -> Option<Open> {
+        let open = lock(&self.open).remove(id)?;
+        lock(&self.progress).retain(|_, about| about != id);
+        Some(open)
+    }
+
+    /// True where a request of this id is under way.
+    pub fn is_open(&self, id: &Id) -> bool {
+        lock(&self.open).contains_key(id)
+    }
+
+    /// True where nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        lock(&self.open).is_empty()
     }
 
     /// Passes a message on as it is.
@@ -369,7 +390,14 @@ impl Session {
             }
             self.upstream.break_off(&id);
         }
-        self.pass(message).await;
+        if !self.upstream.cancels_by_closing() {
+            self.pass(message).await;
+        }
+    }
+
+    /// Nobody will hear the answer to a request: its outcome is on record all the same.
+    pub(crate) fn unheard(&self, id: &Id) {
+        self.forget(id);
     }
 
     /// True where the client no longer wants an answer to a call.
@@ -397,22 +425,21 @@ impl Session {
 
     /// Answers a request of the client.
     pub(crate) async fn reply(&self, id: &Id, text: String) {
-        let open = lock(&self.open).remove(id);
         // Who withdrew a request expects no answer to it.
-        if !matches!(open, Some(Open::Call { withdrawn: true })) {
-            self.say(text).await;
+        if !matches!(self.forget(id), Some(Open::Call { withdrawn: true })) {
+            self.say(Outgoing::answer(id, text)).await;
         }
     }
 
     /// Sends a message to the client.
-    async fn say(&self, text: String) {
+    async fn say(&self, outgoing: Outgoing) {
         // A client that left hears nothing; what was done is on record.
-        let _ = self.down.send(text).await;
+        let _ = self.down.send(outgoing).await;
     }
 
     /// The era, legacy until the client shows another.
     pub fn era(&self) -> Era {
-        self.upstream.speech().era.unwrap_or(Era::Legacy)
+        self.upstream.era()
     }
 
     /// The server.

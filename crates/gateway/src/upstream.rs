@@ -9,12 +9,14 @@ pub use health::Health;
 
 use crate::catalogue::{Catalogue, Definitions};
 use crate::limits;
+use crate::mirror;
+use crate::trail::Trail;
 use contract::Revised;
-use mcp::duplex::{self, Incoming, Sending, Uplink};
+use mcp::duplex::{self, Incoming, Routed, Sending, Uplink};
 use mcp::message::{Id, Kind, Message};
 use mcp::{Era, Revision, http};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -37,6 +39,10 @@ pub enum Fate {
     Answered(Message),
     /// It left, and no answer will come; why.
     Lost(String),
+    /// The server turned it away before it did anything with it; why.
+    Refused(String),
+    /// It did not leave; why.
+    NotSent(String),
 }
 
 /// Nothing left: the server is not there. Why.
@@ -47,8 +53,8 @@ pub struct NotSent(pub String);
 /// What a server says that answers no question of the gateway.
 #[derive(Debug)]
 pub enum FromServer {
-    /// A message for the client.
-    Message(Message),
+    /// A message for the client, and the request on whose own stream it came, where it came on one.
+    Message(Message, Option<Id>),
     /// A line that is no message: its start, and why.
     Stray(String, String),
     /// A request of the client, other than a call, that will not be answered.
@@ -80,16 +86,6 @@ struct Known {
     /// Why the last reading failed.
     fault: Option<String>,
     trails: HashMap<String, Trail>,
-}
-
-/// The definitions that one tool has had lately.
-#[derive(Default)]
-struct Trail {
-    seen: VecDeque<(Arc<Revised>, Instant)>,
-    /// A definition that had gone came back.
-    alternates: bool,
-    /// Readings in a row with one definition.
-    steady: u32,
 }
 
 /// One server.
@@ -221,7 +217,7 @@ impl Upstream {
     /// Sends a message of the client as it is, and forgets it.
     pub async fn forward(&self, message: &Message) -> Result<(), NotSent> {
         let link = self.connected().await?;
-        match link.send(message, routed_by(message).as_deref()).await {
+        match link.send(message, self.routed(message)).await {
             Sending::Sent => Ok(()),
             Sending::NotSent => Err(NotSent("the server no longer reads".into())),
         }
@@ -235,7 +231,7 @@ impl Upstream {
         let link = self.connected().await?;
         let (sender, fate) = oneshot::channel();
         lock(&self.waiting).insert(id.clone(), sender);
-        match link.send(message, routed_by(message).as_deref()).await {
+        match link.send(message, self.routed(message)).await {
             Sending::Sent => Ok(fate),
             Sending::NotSent => {
                 lock(&self.waiting).remove(id);
@@ -244,11 +240,46 @@ impl Upstream {
         }
     }
 
-    /// Breaks off the stream of a request, where it has one of its own.
+    /// Nobody waits for the answer to a request any more. Where it has a stream of its own that is broken off, which
+    /// is how it is cancelled; elsewhere a server that was told may still answer for a while.
     pub fn break_off(&self, id: &Id) {
-        if let Some(link) = &*lock(&self.link) {
-            link.break_off(id);
+        let pause = match &*lock(&self.link) {
+            Some(link) if self.era() == Era::Modern && link.break_off(id) => Duration::ZERO,
+            _ => limits::WITHDRAWN,
+        };
+        if !lock(&self.waiting).contains_key(id) {
+            return;
         }
+        let (upstream, id) = (Weak::clone(&self.this), id.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(pause).await;
+            let Some(upstream) = upstream.upgrade() else { return };
+            let waiter = lock(&upstream.waiting).remove(&id);
+            if let Some(waiter) = waiter {
+                let _ = waiter.send(Fate::Lost("it was cancelled".to_owned()));
+            }
+        });
+    }
+
+    /// True where a request is cancelled by closing its stream rather than by a message.
+    pub fn cancels_by_closing(&self) -> bool {
+        !self.is_pipe() && self.era() == Era::Modern
+    }
+
+    /// The era, legacy until the client shows another.
+    pub fn era(&self) -> Era {
+        lock(&self.speech).era.unwrap_or(Era::Legacy)
+    }
+
+    /// What a modern request is mirrored into headers by.
+    fn routed(&self, message: &Message) -> Routed {
+        if !self.cancels_by_closing() {
+            return Routed::default();
+        }
+        let listed = |tool: &str| {
+            lock(&self.known).catalogue.as_ref().and_then(|c| c.tool(tool).first().cloned())
+        };
+        mirror::routed(message, listed)
     }
 
     /// Asks a question of the gateway's own and waits for the raw result. `Err` is a sentence.
@@ -259,7 +290,7 @@ impl Upstream {
         let fate = self.ask(&message).await.map_err(|why| why.to_string())?;
         match timeout(limits::PAGE, fate).await {
             Ok(Ok(Fate::Answered(answer))) => Ok(answer),
-            Ok(Ok(Fate::Lost(why))) => Err(why),
+            Ok(Ok(Fate::Lost(why) | Fate::Refused(why) | Fate::NotSent(why))) => Err(why),
             Ok(Err(_)) => Err("the connection ended".into()),
             Err(_) => {
                 lock(&self.waiting).remove(&id);
@@ -434,11 +465,11 @@ impl Upstream {
             let id = Id::Text(format!("{}greeting", self.own));
             let text = mcp::message::request(&id, "initialize", initialize.params());
             let greeting = Message::parse(&text).map_err(|why| NotSent(why.to_string()))?;
-            link.send(&greeting, None).await;
+            link.send(&greeting, Routed::default()).await;
             let answered = async {
                 while let Some(item) = incoming.recv().await {
                     match item {
-                        Incoming::Message(message) if matches!(message.kind(), Kind::Response { id: Some(i) } if *i == id) =>
+                        Incoming::Message(message, _) if matches!(message.kind(), Kind::Response { id: Some(i) } if *i == id) =>
                         {
                             return message.outcome().map(|_| ()).map_err(|error| {
                                 NotSent(format!(
@@ -458,7 +489,7 @@ impl Upstream {
             })??;
             let text = mcp::message::notification("notifications/initialized", None);
             if let Ok(done) = Message::parse(&text) {
-                link.send(&done, None).await;
+                link.send(&done, Routed::default()).await;
             }
         }
         Ok(self.pumped(link, incoming))
@@ -489,32 +520,6 @@ impl Upstream {
     }
 }
 
-impl Trail {
-    fn saw(&mut self, revised: &Arc<Revised>, now: Instant) {
-        let newest = self.seen.back().is_some_and(|(last, _)| last.digest() == revised.digest());
-        if newest {
-            self.steady += 1;
-            if self.steady >= limits::SETTLED {
-                self.alternates = false;
-                self.seen.drain(..self.seen.len() - 1);
-            }
-        } else {
-            let earlier = self.seen.iter().position(|(r, _)| r.digest() == revised.digest());
-            if let Some((_, at)) = earlier.and_then(|index| self.seen.remove(index)) {
-                self.alternates |= now.duration_since(at) < limits::ROLLING;
-            }
-            self.steady = 0;
-            self.seen.push_back((Arc::clone(revised), now));
-            if self.seen.len() > limits::HISTORY {
-                self.seen.pop_front();
-            }
-        }
-        if let Some((_, at)) = self.seen.back_mut() {
-            *at = now;
-        }
-    }
-}
-
 /// Hands on what a server says until its connection ends.
 async fn pump(
     upstream: Weak<Upstream>,
@@ -524,7 +529,7 @@ async fn pump(
     while let Some(item) = incoming.recv().await {
         let Some(upstream) = upstream.upgrade() else { return };
         let on = match item {
-            Incoming::Message(message) => {
+            Incoming::Message(message, about) => {
                 let waiter = match message.kind() {
                     Kind::Response { id: Some(id) } => lock(&upstream.waiting).remove(id),
                     _ => None,
@@ -535,18 +540,31 @@ async fn pump(
                         let _ = waiter.send(Fate::Answered(message));
                         continue;
                     }
-                    None => FromServer::Message(message),
+                    None => FromServer::Message(message, about),
                 }
             }
             Incoming::Lost(id, failure) => {
+                // Whatever it was, the list has to be looked at before it counts again.
+                lock(&upstream.known).verified = None;
+                let why = failure.to_string();
                 let waiter = lock(&upstream.waiting).remove(&id);
                 match waiter {
                     Some(waiter) => {
-                        let _ = waiter.send(Fate::Lost(failure.to_string()));
+                        let _ = waiter.send(if failure.sent_nothing() {
+                            Fate::NotSent(why)
+                        } else if failure.turned_away() {
+                            Fate::Refused(why)
+                        } else {
+                            Fate::Lost(why)
+                        });
                         continue;
                     }
-                    None => FromServer::Lost(id, failure.to_string()),
+                    None => FromServer::Lost(id, why),
                 }
+            }
+            Incoming::Renewed => {
+                lock(&upstream.known).verified = None;
+                continue;
             }
             Incoming::Stray(start, why) => FromServer::Stray(start, why),
             Incoming::Ended(how) => {
@@ -558,26 +576,5 @@ async fn pump(
         if out.send(on).await.is_err() {
             return;
         }
-    }
-}
-
-/// What a modern request is routed by: `params.name` or `params.uri`.
-fn routed_by(message: &Message) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Params {
-        name: Option<String>,
-        uri: Option<String>,
-        #[serde(rename = "taskId")]
-        task: Option<String>,
-    }
-    let (Kind::Request { method, .. } | Kind::Notification { method }) = message.kind() else {
-        return None;
-    };
-    let params: Params = serde_json::from_str(message.params()?).ok()?;
-    match method.as_str() {
-        "tools/call" | "prompts/get" => params.name,
-        "resources/read" => params.uri,
-        method if method.starts_with("tasks/") => params.task,
-        _ => None,
     }
 }

@@ -33,6 +33,10 @@ struct Token {
 /// What one client has seen.
 #[derive(Debug, Default)]
 pub struct View {
+    /// How well it is known that a caller plans with what it was shown; by its session where nothing else is said.
+    grade: Option<Grade>,
+    /// What the caller declared to have planned with.
+    pinned: Option<Arc<Catalogue>>,
     shown: VecDeque<Shown>,
     /// A list whose pages are being fetched.
     walking: Option<Arc<Catalogue>>,
@@ -43,6 +47,21 @@ pub struct View {
 }
 
 impl View {
+    /// What all clients of one principal have seen.
+    pub fn of_principal() -> View {
+        View { grade: Some(Grade::Principal), ..View::default() }
+    }
+
+    /// What a client has seen that declares by its endpoint which list it plans with.
+    pub fn of_pinned(list: Arc<Catalogue>) -> View {
+        View { grade: Some(Grade::Declared), pinned: Some(list), ..View::default() }
+    }
+
+    /// The list that the client declared to plan with.
+    pub fn pinned(&self) -> Option<&Arc<Catalogue>> {
+        self.pinned.as_ref()
+    }
+
     /// The last list that was shown whole.
     pub fn last(&self) -> Option<&Shown> {
         self.shown.back()
@@ -79,6 +98,9 @@ impl View {
     /// The last list counts. For a while after it was fetched, so does what the client saw before it: calls under way
     /// may still come from there. That ends with the first refusal for the tool.
     pub fn planned(&self, tool: &str, live: &str, now: Instant) -> (Vec<Arc<Revised>>, Grade) {
+        if let Some(pinned) = &self.pinned {
+            return (pinned.tool(tool).to_vec(), Grade::Declared);
+        }
         let Some(last) = self.shown.back() else { return (Vec::new(), Grade::None) };
         let mut planned: Vec<Arc<Revised>> = last.catalogue.tool(tool).to_vec();
         let told = self.told.contains(&(tool.to_owned(), live.to_owned()));
@@ -99,7 +121,7 @@ impl View {
                 later = earlier.at;
             }
         }
-        (planned, Grade::Session)
+        (planned, self.grade.unwrap_or(Grade::Session))
     }
 
     /// Takes down a refusal. Gives how often this very call was refused, and a token that says it was read.

@@ -1,8 +1,9 @@
 //! The gateway on a pipe: put before a server's command, it speaks to the client on stdin and stdout.
 
 use crate::limits;
-use crate::session::{Hub, Session, Settings};
+use crate::session::{Hub, Opening, Outgoing, Session, Settings};
 use crate::upstream::{Server, Upstream};
+use crate::view::View;
 use mcp::framing::{Line, Lines};
 use mcp::message::{self, Message};
 use std::sync::Arc;
@@ -37,8 +38,9 @@ pub async fn wrap(
     let Wrapped { name, server, principal, settings } = wrapped;
     let (upstream, mut said) = Upstream::new(name, server, Arc::clone(&hub.definitions));
     let (down, out) = mpsc::channel(limits::QUEUED_CALLS);
+    let opening = Opening { principal, era: store::Era::Legacy, view: View::default() };
     let session =
-        Session::open(hub, settings, Arc::clone(&upstream), principal, down.clone()).await?;
+        Session::open(hub, settings, Arc::clone(&upstream), opening, down.clone()).await?;
     let writer = tokio::spawn(write(output, out));
     let listener = {
         let session = Arc::clone(&session);
@@ -65,7 +67,7 @@ pub async fn wrap(
 /// Reads the client's messages until it leaves.
 async fn read(
     session: &Arc<Session>,
-    down: &mpsc::Sender<String>,
+    down: &mpsc::Sender<Outgoing>,
     mut input: impl AsyncRead + Unpin,
 ) {
     let mut lines = Lines::new(mcp::limits::MESSAGE_BYTES);
@@ -91,7 +93,7 @@ async fn read(
                     format!("it is longer than {} bytes", mcp::limits::MESSAGE_BYTES)
                 }
             };
-            let _ = down.send(message::unreadable(&why)).await;
+            let _ = down.send(Outgoing::beside(None, message::unreadable(&why))).await;
         }
         if last {
             return;
@@ -100,9 +102,9 @@ async fn read(
 }
 
 /// Writes messages for the client, a line each.
-async fn write(mut output: impl AsyncWrite + Unpin, mut out: mpsc::Receiver<String>) {
-    while let Some(text) = out.recv().await {
-        let mut line = text.into_bytes();
+async fn write(mut output: impl AsyncWrite + Unpin, mut out: mpsc::Receiver<Outgoing>) {
+    while let Some(outgoing) = out.recv().await {
+        let mut line = outgoing.text.into_bytes();
         // A line feed inside a message could only be white space between its tokens.
         line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
         line.push(b'\n');

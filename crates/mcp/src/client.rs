@@ -149,7 +149,8 @@ impl Client {
                 timeout(wait, server.send(&text)).await.map_err(|_| Failure::Silent(wait))
             }
             Link::Http(server) => {
-                let posted = server.post(&text, http::Routing { method, name: None });
+                let posted =
+                    server.post(&text, http::Routing { method, ..http::Routing::default() });
                 match timeout(wait, posted).await {
                     Ok(Ok(_) | Err(Failure::Status { .. } | Failure::Garbled(..))) => Ok(()),
                     Ok(Err(failure)) => Err(failure),
@@ -262,7 +263,10 @@ async fn answer_on_http(
     side: &mut Side,
     era: Era,
 ) -> Result<(Message, Option<u16>), Failure> {
-    let mut stream = match server.post(text, http::Routing { method, name: None }).await? {
+    let mut stream = match server
+        .post(text, http::Routing { method, ..http::Routing::default() })
+        .await?
+    {
         http::Answer::Accepted => {
             return Err(Failure::Garbled("it is empty".into(), String::new()));
         }

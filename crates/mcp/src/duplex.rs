@@ -5,26 +5,30 @@
 //! answer is told as [`Incoming::Lost`].
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
 
-use crate::error::Failure;
-use crate::message::{Id, Kind, Message};
+use crate::error::{Failure, quote};
+use crate::message::{self, Id, Kind, Message};
 use crate::version::{Era, Revision};
 use crate::{http, limits, stdio};
 
 /// What comes from a server.
 #[derive(Debug)]
 pub enum Incoming {
-    /// A message.
-    Message(Message),
+    /// A message, and the request on whose own stream it came, where it came on one.
+    Message(Message, Option<Id>),
     /// Something on stdout that is no message: its start, and why.
     Stray(String, String),
     /// The request with this id gets no answer any more.
     Lost(Id, Failure),
+    /// The server had lost the session and was greeted anew: what it said before may no longer hold.
+    Renewed,
     /// The server is gone, with how it ended where that is known.
     Ended(Option<String>),
 }
@@ -36,6 +40,15 @@ pub enum Sending {
     Sent,
     /// Nothing of it left.
     NotSent,
+}
+
+/// What a modern request is mirrored into headers by, besides its method.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Routed {
+    /// `params.name` or `params.uri`, where the method is routed by one.
+    pub name: Option<String>,
+    /// Names after `Mcp-Param-`, with the values of the arguments that they mirror.
+    pub params: Vec<(String, String)>,
 }
 
 /// The sending end. Clones send to the same server; it is told to leave when [`Uplink::close`] is called or the
@@ -53,6 +66,12 @@ struct Web {
     incoming: mpsc::Sender<Incoming>,
     /// Requests under way, to be broken off.
     open: Mutex<BTreeMap<Id, AbortHandle>>,
+    /// The client's `initialize`, by which a session that the server lost is opened again.
+    greeting: Mutex<Option<Message>>,
+    /// When that was last done.
+    renewed: tokio::sync::Mutex<Option<Instant>>,
+    /// The stream of what nobody asked for is being read.
+    listening: AtomicBool,
 }
 
 /// Starts a command and speaks to it; its stderr is passed on. Must be called inside a tokio runtime.
@@ -70,14 +89,21 @@ pub fn start(command: &[String]) -> Result<(Uplink, mpsc::Receiver<Incoming>), F
 /// Speaks to a server behind Streamable HTTP. Opens no connection yet.
 pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
     let (sender, incoming) = mpsc::channel(limits::QUEUE);
-    let web = Web { server: Mutex::new(server), incoming: sender, open: Mutex::default() };
+    let web = Web {
+        server: Mutex::new(server),
+        incoming: sender,
+        open: Mutex::default(),
+        greeting: Mutex::default(),
+        renewed: tokio::sync::Mutex::default(),
+        listening: AtomicBool::new(false),
+    };
     (Uplink(Arc::new(Way::Http(Box::new(web)))), incoming)
 }
 
 async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
     while let Some(item) = server.next().await {
         let item = match item {
-            stdio::Incoming::Message(message) => Incoming::Message(message),
+            stdio::Incoming::Message(message) => Incoming::Message(message, None),
             stdio::Incoming::Stray(start, why) => Incoming::Stray(start, why),
             stdio::Incoming::TooLong => Incoming::Stray(
                 String::new(),
@@ -99,8 +125,8 @@ async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
 }
 
 impl Uplink {
-    /// Sends a message, as it is. `name` is what a modern request is routed by, where its method has such a thing.
-    pub async fn send(&self, message: &Message, name: Option<&str>) -> Sending {
+    /// Sends a message, as it is.
+    pub async fn send(&self, message: &Message, routed: Routed) -> Sending {
         match &*self.0 {
             Way::Stdio { stdin, .. } => {
                 let mut stdin = stdin.lock().await;
@@ -114,12 +140,12 @@ impl Uplink {
             }
             Way::Http(_) => {
                 let way = Arc::clone(&self.0);
-                let (message, name) = (message.clone(), name.map(str::to_owned));
+                let message = message.clone();
                 let id = match message.kind() {
                     Kind::Request { id, .. } => Some(id.clone()),
                     _ => None,
                 };
-                let task = tokio::spawn(carry(way, message, name)).abort_handle();
+                let task = tokio::spawn(carry(way, message, routed)).abort_handle();
                 if let (Way::Http(web), Some(id)) = (&*self.0, id)
                     && !task.is_finished()
                 {
@@ -177,16 +203,28 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Posts one message and hands on what comes back.
-async fn carry(way: Arc<Way>, message: Message, name: Option<String>) {
+async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
     let Way::Http(web) = &*way else { return };
     let (id, method) = match message.kind() {
         Kind::Request { id, method } => (Some(id.clone()), method.as_str()),
         Kind::Notification { method } => (None, method.as_str()),
         Kind::Response { .. } => (None, ""),
     };
+    if method == "initialize" {
+        *lock(&web.greeting) = Some(message.clone());
+    }
     let mut server = lock(&web.server).clone();
-    let routing = http::Routing { method, name: name.as_deref() };
-    let answered = match server.post(message.text(), routing).await {
+    let routing = http::Routing { method, name: routed.name.as_deref(), params: &routed.params };
+    let mut answered = post(&mut server, &message, routing, id.as_ref()).await;
+    // A server that does not know the session did nothing with the message: it may be sent again, once.
+    let lost = matches!(&answered, Err(Failure::Status { code: 400 | 404, .. }));
+    if lost && server.has_session() && method != "initialize" {
+        if let Some(mut again) = renew(&way, &server).await {
+            answered = post(&mut again, &message, routing, id.as_ref()).await;
+            server = again;
+        }
+    }
+    let answered = match answered {
         Ok(answer) => {
             lock(&web.server).settle(&server);
             read(web, &mut server, answer, id.as_ref()).await
@@ -207,6 +245,86 @@ async fn carry(way: Arc<Way>, message: Message, name: Option<String>) {
     }
 }
 
+/// Posts one message. A refusal of the whole request is a failure with its status, in whatever form it is written.
+async fn post(
+    server: &mut http::Server,
+    message: &Message,
+    routing: http::Routing<'_>,
+    id: Option<&Id>,
+) -> Result<http::Answer, Failure> {
+    match server.post(message.text(), routing).await? {
+        http::Answer::Messages(messages, status)
+            if !status.is_success()
+                && ((status.as_u16() == 404 && server.has_session())
+                    || !messages.iter().any(|m| id.is_some() && answers(m, id))) =>
+        {
+            let said = messages.iter().find_map(Message::error).map(|error| quote(&error.message));
+            Err(Failure::Status {
+                code: status.as_u16(),
+                body: said.unwrap_or_default(),
+                authenticate: None,
+            })
+        }
+        answer => Ok(answer),
+    }
+}
+
+/// Opens a session again that the server lost, as the client opened it. `None` where that fails, or was just done.
+async fn renew(way: &Arc<Way>, lost: &http::Server) -> Option<http::Server> {
+    let Way::Http(web) = &**way else { return None };
+    let mut renewed = web.renewed.lock().await;
+    let mut server = lock(&web.server).clone();
+    if !server.shares_session(lost) {
+        // Another request found out first.
+        return Some(server);
+    }
+    if renewed.is_some_and(|at| at.elapsed() < limits::RENEW_PAUSE) {
+        return None;
+    }
+    let greeting = lock(&web.greeting).clone()?;
+    *renewed = Some(Instant::now());
+    server.forget_session();
+    let Kind::Request { id, method } = greeting.kind() else { return None };
+    let routing = http::Routing { method, ..http::Routing::default() };
+    let answer = post(&mut server, &greeting, routing, Some(id)).await.ok()?;
+    let revision = timeout(limits::REQUEST, greeted(answer, id)).await.ok()??;
+    server.speak(revision);
+    let method = "notifications/initialized";
+    let routing = http::Routing { method, ..http::Routing::default() };
+    server.post(&message::notification(method, None), routing).await.ok()?;
+    *lock(&web.server) = server.clone();
+    let _ = web.incoming.send(Incoming::Renewed).await;
+    tokio::spawn(listen(Arc::clone(way)));
+    Some(server)
+}
+
+/// The revision that the answer to a greeting names.
+async fn greeted(answer: http::Answer, id: &Id) -> Option<Revision> {
+    #[derive(serde::Deserialize)]
+    struct Result {
+        #[serde(rename = "protocolVersion")]
+        version: String,
+    }
+    let named = |messages: Vec<Message>| {
+        let message = messages.into_iter().find(|message| answers(message, Some(id)))?;
+        let result: Result = serde_json::from_str(message.result()?).ok()?;
+        Revision::named(&result.version)
+    };
+    match answer {
+        http::Answer::Accepted => None,
+        http::Answer::Messages(messages, _) => named(messages),
+        http::Answer::Stream(mut stream) => {
+            for _ in 0..limits::SIDE_MESSAGES {
+                let event = stream.next().await.ok()??;
+                if let Some(revision) = Message::parse_all(&event.data).ok().and_then(named) {
+                    return Some(revision);
+                }
+            }
+            None
+        }
+    }
+}
+
 /// Hands on the messages of an answer. True once the one that answers `id` has come.
 async fn read(
     web: &Web,
@@ -220,7 +338,7 @@ async fn read(
             let mut answered = false;
             for message in messages {
                 answered |= answers(&message, id);
-                let _ = web.incoming.send(Incoming::Message(message)).await;
+                let _ = web.incoming.send(Incoming::Message(message, id.cloned())).await;
             }
             return Ok(answered);
         }
@@ -247,7 +365,7 @@ async fn read(
         let mut answered = false;
         for message in messages {
             answered |= answers(&message, id);
-            if web.incoming.send(Incoming::Message(message)).await.is_err() {
+            if web.incoming.send(Incoming::Message(message, id.cloned())).await.is_err() {
                 return Ok(answered);
             }
         }
@@ -267,12 +385,16 @@ fn answers(message: &Message, id: Option<&Id>) -> bool {
 /// Reads the stream of a legacy server on which it speaks unasked, again and again until the session ends.
 async fn listen(way: Arc<Way>) {
     let Way::Http(web) = &*way else { return };
+    if web.listening.swap(true, Ordering::AcqRel) {
+        return;
+    }
     let mut failures = 0;
     while failures < limits::RESUMES && !web.incoming.is_closed() {
         let mut server = lock(&web.server).clone();
         match server.listen().await {
-            // It offers none.
-            Ok(None) => return,
+            // It offers none, or none to a session that has been opened again since.
+            Ok(None) if server.shares_session(&lock(&web.server)) => break,
+            Ok(None) => {}
             Ok(Some(stream)) => {
                 let answer = http::Answer::Stream(Box::new(stream));
                 if read(web, &mut server, answer, None).await.is_ok() {
@@ -284,4 +406,5 @@ async fn listen(way: Arc<Way>) {
         failures += 1;
         tokio::time::sleep(limits::LISTEN_PAUSE).await;
     }
+    web.listening.store(false, Ordering::Release);
 }

@@ -21,7 +21,9 @@ pub enum Failure {
     Flood(usize),
     /// The server answered with a JSON-RPC error; the HTTP status where it was no success.
     Rpc(RpcError, Option<u16>),
-    /// No connection, or one that broke.
+    /// No connection could be opened: nothing was sent.
+    NoConnection(String),
+    /// A connection that broke.
     Unreachable(String),
     /// An HTTP status in place of an answer.
     Status {
@@ -42,6 +44,24 @@ pub enum Failure {
     Interrupted,
 }
 
+impl Failure {
+    /// The message did not leave this machine.
+    pub fn sent_nothing(&self) -> bool {
+        matches!(self, Failure::Spawn(_) | Failure::NoConnection(_))
+    }
+
+    /// The server turned the message away before it did anything with it. A timeout is none of these: who gave up
+    /// first is not known.
+    pub fn turned_away(&self) -> bool {
+        match self {
+            Failure::Status { code: 408, .. } => false,
+            Failure::Status { code, .. } => (400..500).contains(code),
+            Failure::Redirect(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// A phrase, to stand inside a sentence.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,7 +73,9 @@ impl fmt::Display for Failure {
             Failure::TooLong(limit) => write!(f, "a message has more than {} MiB", limit >> 20),
             Failure::Flood(n) => write!(f, "{n} other messages came in its place"),
             Failure::Rpc(error, _) => write!(f, "it was answered with error {}", error.code),
-            Failure::Unreachable(why) => write!(f, "the server could not be reached: {why}"),
+            Failure::NoConnection(why) | Failure::Unreachable(why) => {
+                write!(f, "the server could not be reached: {why}")
+            }
             Failure::Status { code, .. } => write!(f, "it was answered with HTTP {code}"),
             Failure::Redirect(to) => write!(f, "it was redirected to {}", quote(to)),
             Failure::Garbled(what, _) => write!(f, "what came is no message: {what}"),
@@ -222,7 +244,7 @@ fn words(failure: Failure, method: &str) -> (ErrorKind, String, String) {
                 "Nothing was taken from it: an error is not an empty list.".into(),
             )
         }
-        Failure::Unreachable(why) => (
+        Failure::NoConnection(why) | Failure::Unreachable(why) => (
             ErrorKind::Unreachable,
             format!("The server could not be reached: {why}."),
             "Check the address and that the server is up. A server that cannot be reached is not an empty list."

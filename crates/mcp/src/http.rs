@@ -20,6 +20,8 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// What the headers begin with that mirror arguments.
+const PARAM: &str = "mcp-param-";
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
@@ -47,6 +49,8 @@ pub struct Routing<'a> {
     pub method: &'a str,
     /// `params.name` or `params.uri`, for the methods that are routed by it.
     pub name: Option<&'a str>,
+    /// Arguments that the tool's schema mirrors into headers: the name after `Mcp-Param-`, and the value.
+    pub params: &'a [(String, String)],
 }
 
 /// How a POST was answered.
@@ -122,6 +126,11 @@ impl Server {
         self.session.is_some()
     }
 
+    /// Both speak in the same legacy session, or in none.
+    pub(crate) fn shares_session(&self, other: &Server) -> bool {
+        self.session == other.session
+    }
+
     /// A text of the server without the secrets that it may have echoed.
     pub fn cut_out(&self, text: &str) -> String {
         self.headers.cut_out(text)
@@ -147,6 +156,12 @@ impl Server {
                     request = request.header(METHOD, header_text(routing.method));
                     if let Some(name) = routing.name {
                         request = request.header(NAME, header_text(name));
+                    }
+                    for (name, value) in routing.params {
+                        let name = format!("{PARAM}{name}").to_ascii_lowercase();
+                        if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+                            request = request.header(name, header_text(value));
+                        }
                     }
                 }
             }
@@ -381,12 +396,14 @@ fn causes(e: &reqwest::Error) -> String {
 
 fn unreachable(e: reqwest::Error) -> Failure {
     let e = e.without_url();
+    let opening = e.is_connect();
     let why = if e.is_timeout() {
         "the connection was not opened in time".to_owned()
     } else {
         causes(&e)
     };
-    Failure::Unreachable(quote(&why))
+    let why = quote(&why);
+    if opening { Failure::NoConnection(why) } else { Failure::Unreachable(why) }
 }
 
 /// A header value for any text: as it is where a header can carry it unchanged, else in the base64 form of the

@@ -1,7 +1,9 @@
 //! JSON text read without decoding it: flaws that a decoder would hide, and an indented form that changes white
 //! space alone. Both expect text whose syntax has been checked, and use no recursion.
 
-use std::collections::BTreeSet;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Something that a decoder would hide or that a later reader cannot take.
@@ -177,6 +179,42 @@ fn line(out: &mut String, level: usize) {
     out.extend(std::iter::repeat_n("  ", level));
 }
 
+/// The raw value at a path of member names. `None` where there is none, or the text is no object.
+pub fn find<'t>(text: &'t str, path: &[&str]) -> Option<&'t str> {
+    // Cheap to rule out: most texts do not hold the last name at all.
+    if !path.last().is_none_or(|last| text.contains(last) || text.contains('\\')) {
+        return None;
+    }
+    let mut found = text;
+    for name in path {
+        let mut members: BTreeMap<Cow<'t, str>, &'t RawValue> = serde_json::from_str(found).ok()?;
+        found = members.remove(*name)?.get();
+    }
+    Some(found)
+}
+
+/// The text with other values at some paths, where there are values; all else stays as it is.
+pub fn replace(text: &str, edits: &[(&[&str], &str)]) -> String {
+    let mut places: Vec<(Range<usize>, &str)> = edits
+        .iter()
+        .filter_map(|(path, value)| {
+            let found = find(text, path)?;
+            let start = found.as_ptr() as usize - text.as_ptr() as usize;
+            Some((start..start + found.len(), *value))
+        })
+        .collect();
+    places.sort_by_key(|(place, _)| place.start);
+    let mut out = String::with_capacity(text.len() + 32);
+    let mut at = 0;
+    for (place, value) in places {
+        out.push_str(&text[at..place.start]);
+        out.push_str(value);
+        at = place.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,6 +237,22 @@ mod tests {
         check(r#"["\ud800"]"#, &[("/0", FlawKind::HalfCharacter)]);
         check(r#"[[[[[1]]]]]"#, &[("/0/0/0/0", FlawKind::TooDeep(4))]);
         check(r#"["}{\"a\":1,\"a\":[[[[[["]"#, &[]);
+    }
+
+    #[test]
+    fn values_are_replaced_in_place_and_nothing_else_moves() {
+        let text = r#"{ "params":{"_meta":{"progressToken" : 7,"x":1.0}},"id":"a\"b","n":1e2 }"#;
+        let edits: &[(&[&str], &str)] = &[
+            (&["id"], "9"),
+            (&["params", "_meta", "progressToken"], "\"t\""),
+            (&["params", "absent"], "0"),
+        ];
+        assert_eq!(
+            replace(text, edits),
+            r#"{ "params":{"_meta":{"progressToken" : "t","x":1.0}},"id":9,"n":1e2 }"#
+        );
+        assert_eq!(find(r#"{"\u0069d":3}"#, &["id"]), Some("3"));
+        assert_eq!(find("[1]", &["id"]), None);
     }
 
     #[test]

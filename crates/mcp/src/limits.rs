@@ -51,6 +51,9 @@ pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// The pause before a stream that ended is opened again.
 pub const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
+/// The pause between two times that a lost session is opened again: a server that loses each is broken.
+pub const RENEW_PAUSE: Duration = Duration::from_secs(10);
+
 /// A file of headers: a few tokens, not a document.
 pub const HEADERS_FILE_BYTES: usize = 64 << 10;
 

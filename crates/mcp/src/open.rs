@@ -188,7 +188,10 @@ impl Opening<'_> {
             Found::Modern(greeting) => Ok((client, greeting)),
             Found::Legacy(failure) => {
                 let settled = match &failure {
-                    Failure::Unreachable(_) | Failure::Redirect(_) | Failure::TooLong(_) => true,
+                    Failure::NoConnection(_)
+                    | Failure::Unreachable(_)
+                    | Failure::Redirect(_)
+                    | Failure::TooLong(_) => true,
                     // A status alone may only mean that there is no session yet.
                     Failure::Status { authenticate, .. } => authenticate.is_some(),
                     _ => false,

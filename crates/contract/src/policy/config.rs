@@ -1,5 +1,6 @@
 //! `steadfast.toml`: what a project says about its contract.
 
+use super::live::{self, Gateway, Server};
 use super::read::Reader;
 use super::{Day, Level, Policy, Suppression};
 use crate::document::Problem;
@@ -24,6 +25,10 @@ pub struct Settings {
     pub decision_map: Option<String>,
     /// What a review record cannot find out by itself.
     pub reviews: Vec<ReviewNote>,
+    /// Where a gateway listens, and whom it lets in.
+    pub gateway: Gateway,
+    /// The servers that it guards.
+    pub servers: Vec<Server>,
 }
 
 /// What people know about a change: how long both live, and what shows the new behaviour.
@@ -88,6 +93,12 @@ impl Settings {
                 }
             }
         }
+        if let Some(gateway) = reader.table(table, "gateway") {
+            settings.gateway = live::read_gateway(&mut reader, gateway);
+        }
+        if let Some(servers) = reader.table(table, "server") {
+            settings.servers = live::read_servers(&mut reader, servers);
+        }
         settings.decision_map = reader.text(table, "decision-map").map(|(_, path)| path);
         for (span, note) in reader.tables(table, "review") {
             reader.only(note, "[[review]]", &["subject", "window", "fixture"]);
@@ -108,8 +119,10 @@ impl Settings {
     }
 }
 
-const MEMBERS: &[&str] =
-    &["policy", "rules", "lexicon", "renames", "decision-map", "suppress", "review"];
+const MEMBERS: &[&str] = &[
+    "policy", "rules", "lexicon", "renames", "decision-map", "suppress", "review", "gateway",
+    "server",
+];
 
 fn read_policy(reader: &mut Reader<'_>, table: &DeTable<'_>, policy: &mut Policy) {
     reader.only(table, "[policy]", &["fail-on", "undecided", "wider-authority"]);

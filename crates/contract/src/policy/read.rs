@@ -4,6 +4,7 @@ use crate::document::Problem;
 use crate::limits;
 use crate::text::quoted;
 use std::ops::Range;
+use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -164,6 +165,42 @@ impl<'a> Reader<'a> {
             );
         }
         found.map(|(_, value)| *value)
+    }
+
+    /// A member that is true or false.
+    pub(crate) fn flag(&mut self, table: &DeTable<'_>, key: &str) -> Option<(Range<usize>, bool)> {
+        let value = table.get(key)?;
+        let flag = value.get_ref().as_bool();
+        if flag.is_none() {
+            self.wrong(value, key, "true or false");
+        }
+        flag.map(|flag| (value.span(), flag))
+    }
+
+    /// A member that is a time: a number with s, m or h in quotes.
+    pub(crate) fn duration(&mut self, table: &DeTable<'_>, key: &str) -> Option<Duration> {
+        let (span, text) = self.text(table, key)?;
+        let read = || {
+            let unit = text.chars().last()?;
+            let factor = match unit {
+                's' => 1,
+                'm' => 60,
+                'h' => 60 * 60,
+                _ => return None,
+            };
+            let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+            let seconds = number.checked_mul(factor)?;
+            (seconds <= limits::LONGEST).then(|| Duration::from_secs(seconds))
+        };
+        let found = read();
+        if found.is_none() {
+            self.problem(
+                span,
+                format!("{} is no time here.", quoted(&text)),
+                "Write a whole number of seconds, minutes or hours, such as \"30s\", \"10m\" or \"24h\"; a week at most.",
+            );
+        }
+        found
     }
 
     /// A member that is a list of texts.

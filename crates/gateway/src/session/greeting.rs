@@ -1,7 +1,7 @@
 //! How client and server speak to each other: learned from what passes.
 
-use super::Session;
-use mcp::message::{Kind, Message};
+use super::{Outgoing, Session};
+use mcp::message::{Id, Kind, Message};
 use mcp::{Era, Revision};
 use serde_json::{Map, Value};
 
@@ -61,11 +61,11 @@ impl Session {
 
     /// The server answered the handshake. It is passed on as it came, but for the promise to tell of changed lists,
     /// which the gateway keeps on its behalf.
-    pub(super) async fn greeted(&self, message: &Message) {
+    pub(super) async fn greeted(&self, id: &Id, message: &Message) {
         let text = message.text().to_owned();
-        let Ok(raw) = message.outcome() else { return self.say(text).await };
+        let Ok(raw) = message.outcome() else { return self.say(Outgoing::answer(id, text)).await };
         let Ok(result) = serde_json::from_str::<Map<String, Value>>(raw) else {
-            return self.say(text).await;
+            return self.say(Outgoing::answer(id, text)).await;
         };
         let version = result.get("protocolVersion").and_then(Value::as_str);
         if let Some(revision) = version.and_then(Revision::named) {
@@ -79,7 +79,7 @@ impl Session {
             tools.is_object() && tools.get("listChanged") != Some(&Value::Bool(true))
         });
         if !silent {
-            return self.say(text).await;
+            return self.say(Outgoing::answer(id, text)).await;
         }
         let promised = || {
             let mut whole: Map<String, Value> = serde_json::from_str(&text).ok()?;
@@ -87,6 +87,6 @@ impl Session {
             tools.as_object_mut()?.insert("listChanged".into(), true.into());
             Some(Value::Object(whole).to_string())
         };
-        self.say(promised().unwrap_or(text)).await;
+        self.say(Outgoing::answer(id, promised().unwrap_or(text))).await;
     }
 }

@@ -1,6 +1,6 @@
 //! What a client is shown, and when it is told that it moved.
 
-use super::{LIST_CHANGED, Open, Session, lock};
+use super::{LIST_CHANGED, Open, Outgoing, Session, lock};
 use crate::catalogue::Catalogue;
 use crate::{event, limits};
 use mcp::Era;
@@ -37,7 +37,8 @@ impl Session {
                         &format!("the list of tools could not be recorded: {why}"),
                     );
                 }
-                self.upstream.catalogue().map(|current| self.held_back(current))
+                let pinned = self.view().pinned().cloned();
+                pinned.or_else(|| self.upstream.catalogue().map(|current| self.held_back(current)))
             }
         };
         let Some(catalogue) = catalogue else {
@@ -84,10 +85,14 @@ impl Session {
 
     /// Tells the client that the list changed, once for each list, and only now that it can be served. `original` is
     /// the server's own word for it.
-    pub(crate) async fn notice(&self, original: Option<Message>) {
+    pub(crate) async fn notice(&self, original: Option<Outgoing>) {
+        if self.view().pinned().is_some() {
+            // What was pinned does not change.
+            return;
+        }
         let Some(current) = self.upstream.catalogue() else {
             if let Some(original) = original {
-                self.say(original.text().to_owned()).await;
+                self.say(original).await;
             }
             return;
         };
@@ -95,7 +100,7 @@ impl Session {
         let Some(last) = last else {
             // Nothing was shown yet; the server may say what it likes.
             if let Some(original) = original {
-                self.say(original.text().to_owned()).await;
+                self.say(original).await;
             }
             return;
         };
@@ -113,11 +118,11 @@ impl Session {
             return;
         }
         match original {
-            Some(original) => self.say(original.text().to_owned()).await,
+            Some(original) => self.say(original).await,
             None if moved && !known => {
                 self.tell("changed", None, None, "the list of tools changed");
-                for text in self.notices() {
-                    self.say(text).await;
+                for notice in self.notices() {
+                    self.say(notice).await;
                 }
             }
             None => {}
@@ -125,9 +130,9 @@ impl Session {
     }
 
     /// The notifications that tell this client of a changed list.
-    fn notices(&self) -> Vec<String> {
+    fn notices(&self) -> Vec<Outgoing> {
         if self.era() == Era::Legacy {
-            return vec![message::notification(LIST_CHANGED, None)];
+            return vec![Outgoing::beside(None, message::notification(LIST_CHANGED, None))];
         }
         let open = lock(&self.open);
         open.iter()
@@ -135,7 +140,10 @@ impl Session {
             .map(|(id, _)| {
                 let params =
                     format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}");
-                message::notification(LIST_CHANGED, Some(&params))
+                Outgoing::beside(
+                    Some(id.clone()),
+                    message::notification(LIST_CHANGED, Some(&params)),
+                )
             })
             .collect()
     }

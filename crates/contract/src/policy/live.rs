@@ -1,0 +1,204 @@
+//! `[gateway]` and `[server.NAME]` of `steadfast.toml`: what a gateway is told about where it listens and whom it guards.
+
+use super::read::Reader;
+use crate::admission::OnWider;
+use crate::limits;
+use crate::text::quoted;
+use core::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+use toml::de::DeTable;
+
+/// Where a gateway listens where nothing is said.
+const LISTEN: &str = "127.0.0.1:7420";
+
+/// Where a gateway listens, and whom it lets in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gateway {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Names that it is known by.
+    pub hosts: Vec<String>,
+    /// Pages that may ask.
+    pub origins: Vec<String>,
+    /// Who has no token may come in.
+    pub anonymous: bool,
+    /// How long a session is kept of which nothing is heard.
+    pub idle: Option<Duration>,
+}
+
+/// One server that is guarded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// Where it stands in the file.
+    pub place: String,
+    /// How it is reached.
+    pub reach: Reach,
+    /// Names of headers, with the environment variable that each value is in.
+    pub headers_from_env: Vec<String>,
+    /// Tools that only read, whatever they claim.
+    pub reads: Vec<String>,
+    /// Tools whose calls may outlive their contract.
+    pub long: Vec<String>,
+    /// What happens to a call that would use reach beyond the grant.
+    pub on_wider: Option<OnWider>,
+    /// How old the last reading of the list may be for a call with effects.
+    pub effect_age: Option<Duration>,
+    /// Write a planned default into calls with effects too.
+    pub pin_effects: bool,
+    /// Block nothing.
+    pub observe: bool,
+    /// Path of the adapters, from the folder of the file.
+    pub adapters: Option<String>,
+    /// What adapters may rest on.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// A program that is started.
+    Command(Vec<String>),
+    /// An endpoint.
+    Url(String),
+}
+
+impl Default for Gateway {
+    fn default() -> Gateway {
+        let listen = SocketAddr::from(([127, 0, 0, 1], 7420));
+        Gateway { listen, hosts: Vec::new(), origins: Vec::new(), anonymous: true, idle: None }
+    }
+}
+
+pub(super) fn read_gateway(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Gateway {
+    reader.only(table, "[gateway]", &["listen", "hosts", "origins", "anonymous", "idle"]);
+    let mut gateway = Gateway::default();
+    if let Some((span, text)) = reader.text(table, "listen") {
+        match text.parse() {
+            Ok(listen) => gateway.listen = listen,
+            Err(_) => reader.problem(
+                span,
+                format!("{} is no address to listen at.", quoted(&text)),
+                &format!("Write an address and a port, such as listen = \"{LISTEN}\"."),
+            ),
+        }
+    }
+    gateway.hosts = reader.words(table, "hosts");
+    gateway.origins = reader.words(table, "origins");
+    let near = gateway.listen.ip().is_loopback();
+    let said = reader.flag(table, "anonymous");
+    gateway.anonymous = said.as_ref().map_or(near, |(_, anonymous)| *anonymous);
+    if let Some((span, true)) = said
+        && !near
+    {
+        reader.problem(
+            span,
+            format!("Whoever reaches {} could act without a token.", gateway.listen),
+            "Listen on a loopback address, or leave this out and make tokens: steadfast token add NAME.",
+        );
+    }
+    if gateway.listen.ip().is_unspecified() && gateway.hosts.is_empty() {
+        let span = table.get("listen").map_or(0..0, toml::Spanned::span);
+        reader.problem(
+            span,
+            "No host is named that this gateway is known by.".to_owned(),
+            "Name them: hosts = [\"gate.example.com\"]. A request for any other is turned away.",
+        );
+    }
+    gateway.idle = reader.duration(table, "idle");
+    gateway
+}
+
+const SERVER: &[&str] = &[
+    "command", "url", "headers-from-env", "reads", "long", "on-wider", "effect-age", "pin-effects",
+    "observe", "adapters", "facts",
+];
+
+pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Server> {
+    let mut servers = Vec::new();
+    for (key, value) in table.iter() {
+        let name = key.get_ref().as_ref();
+        let Some(server) = value.get_ref().as_table() else {
+            reader.wrong(value, name, &format!("a table: [server.{name}]"));
+            continue;
+        };
+        if name.len() > limits::SERVER_NAME
+            || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+        {
+            reader.problem(
+                key.span(),
+                format!("{} cannot be the name of a server.", quoted(name)),
+                "Letters, digits and _ . - stand in paths as they are.",
+            );
+        }
+        servers.extend(read_server(reader, name, key.span(), server));
+    }
+    servers
+}
+
+fn read_server(
+    reader: &mut Reader<'_>,
+    name: &str,
+    span: Range<usize>,
+    table: &DeTable<'_>,
+) -> Option<Server> {
+    reader.only(table, &format!("[server.{name}]"), SERVER);
+    let command = reader.words(table, "command");
+    let url = reader.text(table, "url").map(|(_, url)| url);
+    let headers_from_env = reader.words(table, "headers-from-env");
+    let reach = match (table.contains_key("command"), url) {
+        (true, None) if !command.is_empty() => Some(Reach::Command(command)),
+        (false, Some(url)) => Some(Reach::Url(url)),
+        (false, None) if table.contains_key("url") => None,
+        (both, _) => {
+            let sentence = if both && table.contains_key("url") {
+                format!("{name} has a command and a url.")
+            } else {
+                format!("How {name} is reached is missing here.")
+            };
+            let help =
+                "Write command = [\"npx\", \"-y\", \"some-server\"] or url = \"https://…/mcp\".";
+            reader.problem(span.clone(), sentence, help);
+            None
+        }
+    };
+    if !headers_from_env.is_empty() && matches!(reach, Some(Reach::Command(_))) {
+        let at = table.get("headers-from-env").map_or(span.clone(), toml::Spanned::span);
+        reader.problem(
+            at,
+            format!("{name} is a command, which is sent no headers."),
+            "Leave this out; a command has the environment of the gateway.",
+        );
+    }
+    let words = [
+        ("new-decision", OnWider::NewDecision),
+        ("hold", OnWider::Hold),
+        ("refuse", OnWider::Refuse),
+    ];
+    let mut facts = BTreeMap::new();
+    if let Some(said) = reader.table(table, "facts") {
+        for fact in said.keys() {
+            if let Some((_, value)) = reader.text(said, fact.get_ref()) {
+                facts.insert(fact.get_ref().to_string(), value);
+            }
+        }
+    }
+    let server = Server {
+        name: name.to_owned(),
+        place: reader.place(&span),
+        reads: reader.words(table, "reads"),
+        long: reader.words(table, "long"),
+        on_wider: reader.word(table, "on-wider", &words),
+        effect_age: reader.duration(table, "effect-age"),
+        pin_effects: reader.flag(table, "pin-effects").is_some_and(|(_, flag)| flag),
+        observe: reader.flag(table, "observe").is_some_and(|(_, flag)| flag),
+        adapters: reader.text(table, "adapters").map(|(_, path)| path),
+        headers_from_env,
+        facts,
+        reach: reach?,
+    };
+    Some(server)
+}

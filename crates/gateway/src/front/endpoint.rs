@@ -1,0 +1,95 @@
+//! Which server a path means, and which list a client declares to have planned with.
+
+use super::{Served, answer};
+use crate::catalogue::Catalogue;
+use crate::limits;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The last part of a path: `NAME` or `NAME@DIGEST`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// The server.
+    pub server: String,
+    /// The first digits of the digest of a list, in small letters.
+    pub pin: Option<String>,
+}
+
+impl Endpoint {
+    /// Reads the last part of a path.
+    pub fn read(text: &str) -> Option<Endpoint> {
+        let Some((server, pin)) = text.split_once('@') else {
+            return Some(Endpoint { server: text.to_owned(), pin: None });
+        };
+        let digits = pin.strip_prefix("sha256:").unwrap_or(pin).to_ascii_lowercase();
+        let good = (limits::PIN_DIGITS..=64).contains(&digits.len())
+            && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        good.then(|| Endpoint { server: server.to_owned(), pin: Some(digits) })
+    }
+
+    /// The list that the client declares, from what was recorded; `None` where it declares none.
+    pub async fn pinned(&self, served: &Served) -> Result<Option<Arc<Catalogue>>, Response> {
+        let Some(pin) = &self.pin else { return Ok(None) };
+        let failed = |why: String| answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why);
+        let store = &served.hub.store;
+        let lists = store
+            .lists(served.name.clone(), limits::PIN_LISTS)
+            .await
+            .map_err(|why| failed(why.to_string()))?;
+        let prefix = format!("sha256:{pin}");
+        let mut matching = lists.into_iter().filter(|list| list.digest.starts_with(&prefix));
+        let list = match (matching.next(), matching.next()) {
+            (Some(list), None) => list,
+            (None, _) => {
+                let why = format!("{} never listed tools with the digest {pin}.", served.name);
+                return Err(answer::refused(StatusCode::NOT_FOUND, &why));
+            }
+            (Some(_), Some(_)) => {
+                let why = format!("More than one list begins with {pin}: give more digits.");
+                return Err(answer::refused(StatusCode::NOT_FOUND, &why));
+            }
+        };
+        let mut tools = Vec::new();
+        for (tool, digest) in list.tools {
+            let kept = store.definition(served.name.clone(), tool.clone(), digest).await;
+            match kept.map_err(|why| failed(why.to_string()))? {
+                Some(raw) => tools.push(raw),
+                None => {
+                    return Err(failed(format!("The definition of {tool} is not kept any more.")));
+                }
+            }
+        }
+        // What a modern client needs beside the tools; a legacy one does not look at it.
+        let page = format!(
+            "{{\"resultType\":\"complete\",\"tools\":[{}],\"ttlMs\":0,\"cacheScope\":\"private\"}}",
+            tools.join(",")
+        );
+        Catalogue::read(vec![page.into()], &served.hub.definitions)
+            .map(|list| Some(Arc::new(list)))
+            .map_err(failed)
+    }
+}
+
+/// The revisions of the modern era, as an error names them.
+pub fn supported() -> Value {
+    let modern = mcp::version::REVISIONS.iter().filter(|r| r.era == mcp::Era::Modern);
+    modern.map(|revision| Value::from(revision.date)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_a_server_and_perhaps_a_list() {
+        let pin = |text| Endpoint::read(text).map(|endpoint| endpoint.pin);
+        assert_eq!(pin("files"), Some(None));
+        assert_eq!(pin("files@ABCDEF01"), Some(Some("abcdef01".to_owned())));
+        assert_eq!(pin("files@sha256:abcdef0123"), Some(Some("abcdef0123".to_owned())));
+        for bad in ["files@", "files@abc", "files@abcdefgh", "a@b@abcdef01"] {
+            assert_eq!(pin(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A session with its connection to the server, and what carries messages between the two.
+
+use super::endpoint::Endpoint;
+use super::{Served, answer, lock};
+use crate::limits;
+use crate::session::{Opening, Outgoing, Session};
+use crate::upstream::Upstream;
+use crate::view::View;
+use axum::http::StatusCode;
+use axum::response::Response;
+use std::sync::{Arc, Mutex};
+use store::{Era, SessionEnd};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
+
+/// A session that is joined to its server.
+pub struct Joined {
+    /// The session.
+    pub session: Arc<Session>,
+    /// Where the client came in.
+    pub endpoint: Endpoint,
+    /// Who is authorised.
+    pub principal: String,
+    heard: Mutex<Instant>,
+    tasks: [AbortHandle; 2],
+}
+
+impl Joined {
+    /// Opens a session and joins it to its server. `take` is given each message for the client, in order, and must not
+    /// wait.
+    pub async fn open(
+        served: &Served,
+        endpoint: &Endpoint,
+        principal: &str,
+        era: Era,
+        mut take: impl FnMut(Outgoing) + Send + 'static,
+    ) -> Result<Joined, Response> {
+        let view = match (endpoint.pinned(served).await?, era) {
+            (Some(list), _) => View::of_pinned(list),
+            (None, Era::Modern) => View::of_principal(),
+            (None, Era::Legacy) => View::default(),
+        };
+        let (upstream, mut said) = Upstream::new(
+            served.name.clone(),
+            served.server.clone(),
+            Arc::clone(&served.hub.definitions),
+        );
+        let (down, mut out) = mpsc::channel(limits::QUEUED_CALLS);
+        let opening = Opening { principal: principal.to_owned(), era, view };
+        let session = Session::open(
+            Arc::clone(&served.hub),
+            served.settings.clone(),
+            upstream,
+            opening,
+            down,
+        )
+        .await
+        .map_err(|why| {
+            let why = format!("No session can be opened: {why}");
+            answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why)
+        })?;
+        let listener = {
+            let session = Arc::clone(&session);
+            tokio::spawn(async move {
+                while let Some(said) = said.recv().await {
+                    session.from_server(said).await;
+                }
+            })
+        };
+        let router = tokio::spawn(async move {
+            while let Some(outgoing) = out.recv().await {
+                take(outgoing);
+            }
+        });
+        Ok(Joined {
+            session,
+            endpoint: endpoint.clone(),
+            principal: principal.to_owned(),
+            heard: Mutex::new(Instant::now()),
+            tasks: [listener.abort_handle(), router.abort_handle()],
+        })
+    }
+
+    /// Something was heard of the client.
+    pub fn touch(&self) {
+        *lock(&self.heard) = Instant::now();
+    }
+
+    /// Nothing was heard of the client for so long, and nothing is under way.
+    pub fn is_idle(&self, idle: std::time::Duration) -> bool {
+        lock(&self.heard).elapsed() >= idle && self.session.is_idle()
+    }
+
+    /// Ends the session. What was under way has its outcome on record before this returns.
+    pub async fn close(&self, how: SessionEnd) {
+        self.session.upstream().close().await;
+        let _ = timeout(limits::LEAVE, self.session.settled()).await;
+        self.session.close(how).await;
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        // The listener holds the session, and with it the server's process.
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}

@@ -1,0 +1,216 @@
+//! Listening: connections and requests within bounds, and an orderly end.
+
+use super::endpoint::Endpoint;
+use super::{Front, answer, lock, modern};
+use crate::limits;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::Response;
+use axum::routing::{any, get};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use mcp::message::Message;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::SessionEnd;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Serves until it is told to stop; then calls under way are finished, or their outcome is recorded as in doubt.
+pub async fn serve(front: Arc<Front>, listener: TcpListener, stop: impl Future<Output = ()>) {
+    let app = Router::new()
+        .route("/healthz", get(healthz))
+        .route("/mcp/{endpoint}", any(endpoint))
+        .with_state(Arc::clone(&front));
+    let graceful = GracefulShutdown::new();
+    let room = Arc::new(Semaphore::new(limits::CONNECTIONS));
+    let sweeper = tokio::spawn(sweep(Arc::clone(&front)));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits::HEAD)
+        .max_buf_size(limits::HEAD_BYTES)
+        .max_headers(limits::HEADERS);
+    tokio::pin!(stop);
+    loop {
+        let permit = tokio::select! {
+            permit = Arc::clone(&room).acquire_owned() => permit,
+            () = &mut stop => break,
+        };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of descriptors, as a rule: some will be free in a moment.
+            sleep(limits::ACCEPT_PAUSE).await;
+            continue;
+        };
+        // Events are small and each is waited for.
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(app.clone());
+        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            // A connection that breaks ends the requests on it, which is all there is to it.
+            let _ = connection.await;
+            drop(permit);
+        });
+    }
+    drop(listener);
+    sweeper.abort();
+    front.finish().await;
+    let _ = timeout(limits::LEAVE, graceful.shutdown()).await;
+}
+
+/// Ends what has expired, again and again.
+async fn sweep(front: Arc<Front>) {
+    loop {
+        sleep(limits::SWEEP.min(front.config.idle)).await;
+        let mut ending = JoinSet::new();
+        for legacy in front.expired() {
+            ending.spawn(async move { legacy.close(SessionEnd::Expired).await });
+        }
+        for fan in front.expired_fans().await {
+            ending.spawn(async move { fan.close(SessionEnd::Expired).await });
+        }
+        while ending.join_next().await.is_some() {}
+    }
+}
+
+async fn healthz(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
+    match front.guard.check(&uri, &headers) {
+        Ok(()) => answer::text(StatusCode::OK, "text/plain", "ok\n"),
+        Err(response) => response,
+    }
+}
+
+async fn endpoint(
+    State(front): State<Arc<Front>>,
+    Path(endpoint): Path<String>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    match front.answer(&endpoint, &method, &uri, &headers, body).await {
+        Ok(response) | Err(response) => response,
+    }
+}
+
+impl Front {
+    async fn answer(
+        &self,
+        endpoint: &str,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Response, Response> {
+        self.guard.check(uri, headers)?;
+        let principal = self.principal(headers)?;
+        let served = Endpoint::read(endpoint)
+            .and_then(|endpoint| Some((self.servers.get(&endpoint.server)?, endpoint)));
+        let Some((served, endpoint)) = served else {
+            return Err(answer::refused(StatusCode::NOT_FOUND, "There is no such server here."));
+        };
+        if self.closing.load(Ordering::Acquire) {
+            return Err(answer::refused(StatusCode::SERVICE_UNAVAILABLE, "The gateway is ending."));
+        }
+        if method != Method::POST {
+            let known = method == Method::GET || method == Method::DELETE;
+            if !known || modern::is_modern(headers, &[]) {
+                let mut response = answer::empty(StatusCode::METHOD_NOT_ALLOWED);
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+                return Err(response);
+            }
+            return Ok(if method == Method::GET {
+                self.legacy_get(&endpoint, &principal, headers)
+            } else {
+                self.legacy_delete(&endpoint, &principal, headers).await
+            });
+        }
+        let messages = messages(headers, body).await?;
+        Ok(if modern::is_modern(headers, &messages) {
+            self.modern_post(served, &endpoint, &principal, headers, messages).await
+        } else {
+            self.legacy_post(served, &endpoint, &principal, headers, messages).await
+        })
+    }
+
+    /// `Err` where a principal, or all together, hold as many sessions as there may be.
+    pub(super) async fn has_room(
+        &self,
+        endpoint: &Endpoint,
+        principal: &str,
+    ) -> Result<(), Response> {
+        let fans = self.fans.lock().await.len();
+        let sessions = lock(&self.sessions);
+        let own = sessions.values().filter(|legacy| {
+            legacy.joined.principal == principal && legacy.joined.endpoint.server == endpoint.server
+        });
+        if fans + sessions.len() < limits::SESSIONS && own.count() < limits::SESSIONS_EACH {
+            return Ok(());
+        }
+        let why =
+            "There are as many sessions as there may be; end some, or wait until they expire.";
+        Err(answer::refused(StatusCode::SERVICE_UNAVAILABLE, why))
+    }
+
+    /// Lets calls finish, then ends every session.
+    async fn finish(&self) {
+        self.closing.store(true, Ordering::Release);
+        let legacy: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        let fans: Vec<_> = self.fans.lock().await.values().cloned().collect();
+        let deadline = Instant::now() + limits::FINISH;
+        let sessions = legacy.iter().map(|l| &l.joined).chain(fans.iter().map(|f| &f.joined));
+        for joined in sessions {
+            let _ = tokio::time::timeout_at(deadline, joined.session.settled()).await;
+        }
+        let mut ending = JoinSet::new();
+        for legacy in legacy {
+            ending.spawn(async move { legacy.close(SessionEnd::Closed).await });
+        }
+        for fan in fans {
+            ending.spawn(async move { fan.close(SessionEnd::Closed).await });
+        }
+        while ending.join_next().await.is_some() {}
+        lock(&self.sessions).clear();
+        self.fans.lock().await.clear();
+    }
+}
+
+/// Reads the messages of a POST, within bounds of size and time.
+async fn messages(headers: &HeaderMap, body: Body) -> Result<Vec<Message>, Response> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(answer::refused(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "A message is sent as Content-Type: application/json.",
+        ));
+    }
+    let long = || {
+        let why = format!("A message has at most {} bytes.", mcp::limits::MESSAGE_BYTES);
+        answer::refused(StatusCode::PAYLOAD_TOO_LARGE, &why)
+    };
+    let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    if said.and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n > mcp::limits::MESSAGE_BYTES) {
+        return Err(long());
+    }
+    let read = timeout(limits::BODY, to_bytes(body, mcp::limits::MESSAGE_BYTES)).await;
+    let bytes = match read {
+        Ok(Ok(bytes)) => bytes,
+        // Longer than it said, or broken off: then nobody hears this.
+        Ok(Err(_)) => return Err(long()),
+        Err(_) => {
+            let why = "The body did not come in time.";
+            return Err(answer::refused(StatusCode::REQUEST_TIMEOUT, why));
+        }
+    };
+    Message::parse_all(&bytes).map_err(|why| answer::unreadable(&why.to_string()))
+}
