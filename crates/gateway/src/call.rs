@@ -220,9 +220,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
 /// One attempt: the intent is on record before the first byte leaves, the outcome before the client hears of it.
 async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Message, turn: Turn) {
     // Between the decision and now nothing was read; what is live may have moved all the same.
-    let now = session.runs(&call.tool);
-    let moved =
-        !now.iter().map(|live| live.digest()).eq(plan.live.iter().map(|live| live.digest()));
+    let moved = !session.unmoved(&plan.live, &session.runs(&call.tool));
     if moved && !session.settings().observe {
         drop(turn);
         let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
@@ -412,7 +410,10 @@ async fn refuse(
     }
     let decides = matches!(
         refusal.code,
-        Code::StaleToolSchema | Code::AuthorityWidened | Code::ContractUndecided
+        Code::StaleToolSchema
+            | Code::AuthorityWidened
+            | Code::ContractUndecided
+            | Code::InvalidArguments
     );
     let one = plan.live.len() == 1 && refusal.retry == Retry::NewDecision;
     let token = (decides && one).then_some(token);

@@ -1,7 +1,7 @@
 //! The decision, from the top to the bottom.
 
 use super::bearing::on_call;
-use super::refusal::{escaped, name};
+use super::refusal::{escaped, name, takes};
 use super::{
     Action, Adapt, Code, Compare, Decision, Facts, Fault, Grade, Ground, OnWider, Refusal, Retry,
     With,
@@ -12,6 +12,10 @@ use crate::rules;
 use crate::verdict::{Authority, Meaning};
 use serde_json::Value;
 use std::sync::Arc;
+
+/// Findings about an argument that is sent and that nobody reads any more. No validation shows it: an open schema takes
+/// the argument all the same.
+const UNREAD: &[&str] = &["SF110", "SF111", "SF112", "SF170"];
 
 /// Decides what happens to a call.
 pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> Decision {
@@ -58,14 +62,19 @@ impl Judge<'_> {
     /// Which revisions the call is judged by, and how well that is known.
     fn planned(&self, live: &Arc<Revised>) -> Result<Vec<(Arc<Revised>, Grade)>, Box<Refusal>> {
         let facts = self.facts;
+        let arguments = facts.arguments;
         let renamed = live.name() != facts.name;
-        let known = (facts.acknowledged == Some(live.digest()) && !renamed)
-            || facts.candidates.iter().all(|candidate| candidate.digest() == live.digest());
-        if known {
+        if facts.candidates.iter().all(|candidate| candidate.digest() == live.digest()) {
             // What the client saw is what runs: the server judges its own arguments.
             return Ok(vec![(Arc::clone(live), facts.grade)]);
         }
-        let arguments = facts.arguments;
+        if facts.acknowledged == Some(live.digest()) && !renamed {
+            // It knows what moved. That is no leave to send what is no call at all.
+            return match live.takes(arguments) {
+                Fit::Rejected(_) => Err(Box::new(invalid(facts, live))),
+                Fit::Fits | Fit::Unknown(_) => Ok(vec![(Arc::clone(live), facts.grade)]),
+            };
+        }
         let written: Vec<&Arc<Revised>> =
             facts.candidates.iter().filter(|c| c.could_write(arguments)).collect();
         if !written.is_empty() {
@@ -83,14 +92,7 @@ impl Judge<'_> {
         if !valid.is_empty() {
             return Ok(with_grade(valid, facts.grade));
         }
-        let (missing, rejection) = misfit(live, arguments);
-        Err(Box::new(Refusal {
-            missing,
-            rejection,
-            current_revision: Some(live.digest().to_owned()),
-            required_action: Action::FixArguments,
-            ..plain(facts, Code::InvalidArguments)
-        }))
+        Err(Box::new(invalid(facts, live)))
     }
 
     /// The decision for one planned and one live revision.
@@ -107,7 +109,9 @@ impl Judge<'_> {
         let moved: Vec<&Change> = on_call(&entry, facts.arguments).filter(|c| stirs(c)).collect();
         let fit = live.takes(facts.arguments);
         ground.rules = codes(&moved);
-        let sure = moved.iter().all(|change| change.axes.meaning == Meaning::Same);
+        let sure = moved
+            .iter()
+            .all(|change| change.axes.meaning == Meaning::Same && !UNREAD.contains(&change.rule));
         // A call never follows a new name by itself.
         let renamed = planned.name() != live.name();
         if sure && fit == Fit::Fits && !renamed {
@@ -128,7 +132,9 @@ impl Judge<'_> {
         if renamed {
             return Decision::Refuse(removed(facts), ground);
         }
-        let known = moved.iter().all(|change| change.axes.meaning != Meaning::Changed);
+        let known = moved.iter().all(|change| {
+            change.axes.meaning != Meaning::Changed && !UNREAD.contains(&change.rule)
+        });
         if known && fit == Fit::Fits {
             // Nothing says that the call means something else; nothing proves that it does not.
             return if ground.effect {
@@ -183,7 +189,7 @@ impl Judge<'_> {
             || (!facts.candidates.is_empty()
                 && facts.candidates.iter().all(|c| c.digest() == live.digest()));
         let refusal = Refusal {
-            changed: faults(&wider),
+            changed: faults(&wider, live),
             planned_revision: facts.granted.map(|granted| granted.digest().to_owned()),
             current_revision: Some(live.digest().to_owned()),
             required_action: Action::RefreshTools,
@@ -228,7 +234,7 @@ impl Judge<'_> {
                 _ => rest.push(*change),
             }
         }
-        let mut changed = faults(&rest);
+        let mut changed = faults(&rest, live);
         changed.extend(ended.map(|why| Fault { rule: "adapter", field: None, what: why }));
         let meaning_moved = rest.iter().any(|change| change.axes.meaning != Meaning::Same);
         let explained = !(missing.is_empty() && obsolete.is_empty() && changed.is_empty());
@@ -299,6 +305,7 @@ fn agreed(facts: &Facts<'_>, each: Vec<Decision>) -> Decision {
 /// Changes that could stop a call; notation, wording and plain additions do not.
 fn stirs(change: &Change) -> bool {
     change.suppressed.is_none()
+        && change.verdict > crate::verdict::Verdict::Safe
         && (change.axes.meaning != Meaning::Same
             || change.axes.compat > crate::verdict::Compat::Compatible)
 }
@@ -314,7 +321,8 @@ fn codes(changes: &[&Change]) -> Vec<&'static str> {
 }
 
 /// Faults in words that hold nothing of the server's prose: the rule's own summary, and values as JSON.
-fn faults(changes: &[&Change]) -> Vec<Fault> {
+/// What an argument takes now is said too: that is what a caller needs to repair it.
+fn faults(changes: &[&Change], live: &Revised) -> Vec<Fault> {
     changes
         .iter()
         .map(|change| {
@@ -326,6 +334,11 @@ fn faults(changes: &[&Change]) -> Vec<Fault> {
                 };
                 what =
                     format!("{what} (was {}, is {})", shown(&change.before), shown(&change.after));
+            }
+            let about_input = change.path.starts_with("/inputSchema");
+            let argument = change.field.as_deref().filter(|_| about_input);
+            if let Some(schema) = argument.and_then(|field| live.argument(field)) {
+                what.push_str(&format!(". It takes {}", takes(schema)));
             }
             Fault { rule: change.rule, field: change.field.clone(), what }
         })
@@ -348,12 +361,18 @@ fn misfit(live: &Arc<Revised>, arguments: &Value) -> (Vec<(String, Value)>, Opti
         Fit::Unknown(_) => Some("the current definition cannot be checked against".to_owned()),
         Fit::Rejected(rejection) => {
             let place = match rejection.instance_pointer.as_str() {
-                "" => "the arguments".to_owned(),
+                "" => "the whole of the arguments".to_owned(),
                 pointer => name(pointer.trim_start_matches('/')),
             };
+            let keyword = escaped(&Value::from(rejection.keyword.as_str()));
+            let around = rejection.schema_pointer.rsplit_once('/').map_or("", |(around, _)| around);
+            let schema = live.tool().raw.get("inputSchema").and_then(|root| root.pointer(around));
+            let taken = schema
+                .filter(|_| !rejection.instance_pointer.is_empty())
+                .map_or(String::new(), |schema| format!(". It takes {}", takes(schema)));
             Some(format!(
-                "{place} does not fit the current definition ({})",
-                escaped(&Value::from(rejection.keyword.as_str())).trim_matches('"')
+                "{place} does not fit the current definition ({}){taken}",
+                keyword.trim_matches('"')
             ))
         }
     };
@@ -395,6 +414,18 @@ fn ready(live: &Arc<Revised>, arguments: &Value, moved: &[&Change]) -> Option<Va
     }
     let ready = Value::Object(ready);
     (live.could_write(&ready) && ready != *arguments).then_some(ready)
+}
+
+/// The refusal of arguments that the live revision does not take, and that nobody planned.
+fn invalid(facts: &Facts<'_>, live: &Arc<Revised>) -> Refusal {
+    let (missing, rejection) = misfit(live, facts.arguments);
+    Refusal {
+        missing,
+        rejection,
+        current_revision: Some(live.digest().to_owned()),
+        required_action: Action::FixArguments,
+        ..plain(facts, Code::InvalidArguments)
+    }
 }
 
 fn removed(facts: &Facts<'_>) -> Refusal {

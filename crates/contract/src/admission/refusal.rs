@@ -157,8 +157,11 @@ pub(super) fn escaped(value: &Value) -> String {
 /// Values of a list that are shown; a model needs no more to choose from.
 const SHOWN_VALUES: usize = 12;
 
+/// Characters of a pattern that are shown.
+const SHOWN_PATTERN: usize = 200;
+
 /// What an argument takes, in words: its type and its listed values.
-fn takes(schema: &Value) -> String {
+pub(super) fn takes(schema: &Value) -> String {
     if let Some(Value::Array(values)) = schema.get("enum") {
         let shown: Vec<String> = values.iter().take(SHOWN_VALUES).map(escaped).collect();
         let more = if values.len() > SHOWN_VALUES { ", …" } else { "" };
@@ -171,10 +174,16 @@ fn takes(schema: &Value) -> String {
         }
         _ => return "any value that its schema takes".to_owned(),
     };
-    match schema.get("default") {
-        Some(default) => format!("{kind}, default {}", escaped(default)),
-        None => kind,
-    }
+    let pattern = schema.get("pattern").map_or(String::new(), |pattern| {
+        format!(
+            " that matches {}",
+            escaped(pattern).chars().take(SHOWN_PATTERN).collect::<String>()
+        )
+    });
+    let default = schema
+        .get("default")
+        .map_or(String::new(), |default| format!(", default {}", escaped(default)));
+    format!("{kind}{pattern}{default}")
 }
 
 impl Refusal {

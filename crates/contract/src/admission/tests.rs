@@ -186,6 +186,24 @@ fn what_the_answer_will_show_is_left_to_the_answer() {
 }
 
 #[test]
+fn a_renamed_argument_is_told_though_an_open_schema_would_take_and_ignore_it() {
+    let old = changed(|raw| {
+        raw["inputSchema"]["properties"]["per_page"] =
+            json!({"type": "number", "description": "Results per page"});
+    });
+    let live = changed(|raw| {
+        raw["inputSchema"]["properties"]["perPage"] =
+            json!({"type": "number", "description": "Results per page"});
+    });
+    let candidates = [Arc::clone(&old)];
+    let one = std::slice::from_ref(&live);
+    let call = json!({"project": "shop", "per_page": 7});
+    let decision = with(&candidates, one, Some(&old), &call, |_| {});
+    assert_eq!(refusal(&decision).obsolete, ["per_page"]);
+    assert_eq!(refusal(&decision).ready, Some(json!({"project": "shop", "perPage": 7})));
+}
+
+#[test]
 fn recased_values_give_a_ready_call() {
     let live = changed(|raw| {
         raw["inputSchema"]["properties"]["tier"]["enum"] = json!(["SMALL", "LARGE"]);

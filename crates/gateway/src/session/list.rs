@@ -3,6 +3,7 @@
 use super::{LIST_CHANGED, Open, Outgoing, Session, lock};
 use crate::catalogue::Catalogue;
 use crate::{event, limits};
+use contract::Revised;
 use mcp::Era;
 use mcp::message::{self, Kind, Message};
 use serde_json::{Map, Value};
@@ -77,10 +78,14 @@ impl Session {
 
     fn cosmetic(&self, old: &Catalogue, new: &Catalogue) -> bool {
         old.len() == new.len()
-            && old.tools().all(|(name, before)| match (before.as_slice(), new.tool(name)) {
-                ([before], [after]) => self.hub.comparisons.cosmetic(before, after),
-                _ => false,
-            })
+            && old.tools().all(|(name, before)| self.unmoved(before, new.tool(name)))
+    }
+
+    /// True where two sets of revisions of one tool differ in notation and wording at most.
+    pub(crate) fn unmoved(&self, before: &[Arc<Revised>], after: &[Arc<Revised>]) -> bool {
+        let pairs = || before.iter().zip(after);
+        before.len() == after.len()
+            && pairs().all(|(before, after)| self.hub.comparisons.cosmetic(before, after))
     }
 
     /// Tells the client that the list changed, once for each list, and only now that it can be served. `original` is
