@@ -14,29 +14,47 @@ pub(super) fn before(steps: &[Step], path: &Path) -> Option<Path> {
         match &step.action {
             Action::Move { from, to } if to.holds(&path) => path = path.rebased(to, from),
             Action::Wrap { at, into } if at.holds(&path) && path.0.len() > at.0.len() => {
-                let wrapped = match (into, &path.0[at.0.len()]) {
-                    (Wrapper::Object(key), Part::Member(name)) => key == name,
-                    (Wrapper::Array, Part::Each) => true,
-                    _ => false,
-                };
-                if wrapped {
+                if path.0[at.0.len()] == part_of(into) {
                     path.0.remove(at.0.len());
                 }
             }
             Action::Unwrap { at, from } if at.holds(&path) => {
-                path.0.insert(
-                    at.0.len(),
-                    match from {
-                        Wrapper::Object(key) => Part::Member(key.clone()),
-                        Wrapper::Array => Part::Each,
-                    },
-                );
+                path.0.insert(at.0.len(), part_of(from));
             }
             Action::Constant(constant) if constant.at.holds(&path) => return None,
             _ => {}
         }
     }
     Some(path)
+}
+
+/// The place to which the steps take what lies at `path`; `None` where a step leaves it out.
+pub(super) fn after(steps: &[Step], path: &Path) -> Option<Path> {
+    let mut path = path.clone();
+    for step in steps {
+        match &step.action {
+            Action::Move { from, to } if from.holds(&path) => path = path.rebased(from, to),
+            Action::Wrap { at, into } if at.holds(&path) => {
+                path.0.insert(at.0.len(), part_of(into));
+            }
+            Action::Unwrap { at, from } if at.holds(&path) && path.0.len() > at.0.len() => {
+                if path.0[at.0.len()] == part_of(from) {
+                    path.0.remove(at.0.len());
+                }
+            }
+            Action::Drop { at, .. } if at.holds(&path) => return None,
+            _ => {}
+        }
+    }
+    Some(path)
+}
+
+/// What a wrapper adds to a path.
+fn part_of(wrapper: &Wrapper) -> Part {
+    match wrapper {
+        Wrapper::Object(key) => Part::Member(key.clone()),
+        Wrapper::Array => Part::Each,
+    }
 }
 
 /// The schemas that stand at a place of a document, branches included.

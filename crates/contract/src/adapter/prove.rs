@@ -137,6 +137,7 @@ impl Adapter {
         };
         match (old.raw.get("inputSchema"), new.raw.get("inputSchema")) {
             (Some(before), Some(after)) => {
+                refutations.extend(refuse::unread(self, &self.steps, after, "The new contract"));
                 let before = engine::sent(before);
                 match relation(About::Call, &before, after, &self.steps) {
                     Found::Proved => {}
@@ -285,6 +286,10 @@ impl Adapter {
                 Found::Undecided("the new tool does not say what it answers".to_owned())
             }
             (Some(before), Some(after)) => {
+                let unread = refuse::unread(self, &self.results, before, "The old answer");
+                if !unread.is_empty() {
+                    return Err(unread);
+                }
                 relation(About::Answer, after, &engine::opened(before), &self.results)
             }
         };

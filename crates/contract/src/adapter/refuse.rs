@@ -86,6 +86,42 @@ pub(super) fn idle(adapter: &Adapter, old: &Tool) -> Option<Refutation> {
     })
 }
 
+/// Steps that put a value where the other side declares nothing: an open schema takes it, and nobody reads it.
+pub(super) fn unread(
+    adapter: &Adapter,
+    steps: &[Step],
+    reads: &Value,
+    whose: &str,
+) -> Vec<Refutation> {
+    let mut found = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        let put = match &step.action {
+            Action::Move { to, .. } => to.clone(),
+            Action::Wrap { at, into: Wrapper::Object(key) } => {
+                let mut inside = at.clone();
+                inside.0.push(Part::Member(key.clone()));
+                inside
+            }
+            Action::Constant(Constant { at, .. }) | Action::Default { at, .. } => at.clone(),
+            _ => continue,
+        };
+        let Some(last) = origin::after(&steps[index + 1..], &put) else { continue };
+        if !origin::declares(reads, &last) {
+            found.push(Refutation {
+                place: step.place.clone(),
+                ..adapter.no(
+                    Verdict::Refused,
+                    format!(
+                        "{whose} declares nothing at {last}, so what is put there would be ignored."
+                    ),
+                    "Correct the place; names are compared letter by letter.",
+                )
+            });
+        }
+    }
+    found
+}
+
 /// What a person should know about an adapter that is proved.
 pub(super) fn notes(adapter: &Adapter) -> Vec<String> {
     let mut notes = Vec::new();

@@ -63,14 +63,19 @@ fn a_guard_is_never_filled_in() {
         ("a", "a force!", r#"{ constant = { at = "/force", value = "yes" } }"#),
         ("a", "a options", r#"{ constant = { at = "/options", value = { dry_run = "no" } } }"#),
         ("note!", "confirm!", r#"{ rename = { from = "/note", to = "/confirm" } }"#),
-        ("note!", "x", r#"{ wrap = { at = "/note", into = "object", key = "confirm" } }"#),
     ] {
         let told = refused(strings(old), strings(new), steps);
         assert!(told.contains("fill in") && told.contains("holds a call back"), "{told}");
     }
     let told = refused(
+        strings("note!"),
+        json!({"type": "object", "properties": {"note": strings("confirm")}}),
+        r#"{ wrap = { at = "/note", into = "object", key = "confirm" } }"#,
+    );
+    assert!(told.contains("would fill in /note/confirm"), "{told}");
+    let told = refused(
         json!({"type": "object", "properties": {"a": {}, "force": {"type": "boolean", "default": false}}}),
-        strings("a"),
+        strings("a force"),
         r#"{ default = { at = "/force", value = false } }"#,
     );
     assert!(told.contains("not for an adapter to say"), "{told}");
@@ -203,6 +208,20 @@ fn nothing_is_overwritten() {
         r#"{ drop = { at = "/b", reason = "r" } }, { constant = { at = "/b", value = "x" } }"#,
     );
     assert!(told.contains("overwrites"), "{told}");
+}
+
+#[test]
+fn nothing_is_put_where_nobody_reads_it() {
+    let told =
+        refused(strings("a"), strings("limit"), r#"{ rename = { from = "/a", to = "/limt" } }"#);
+    assert!(told.contains("declares nothing at /limt"), "{told}");
+    let told = refused(strings("a"), strings("a"), r#"{ constant = { at = "/b", value = 1 } }"#);
+    assert!(told.contains("declares nothing at /b"), "{told}");
+    // What goes on from there is looked for where it ends.
+    let on = r#"{ rename = { from = "/a", to = "/x" } }, { rename = { from = "/x", to = "/b" } }"#;
+    check(strings("a"), strings("b"), on).unwrap();
+    let gone = r#"{ rename = { from = "/a", to = "/x" } }, { drop = { at = "/x", reason = "never read" } }"#;
+    check(strings("a"), strings("b"), gone).unwrap();
 }
 
 #[test]
