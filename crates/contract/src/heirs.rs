@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 const SUSPECT: f64 = 0.45;
 /// From this score on, with the same words in the name, it is the same contract renamed.
 const RENAMED: f64 = 0.6;
+/// From this score on a tool is named as the nearest one of the list.
+const NEAR: f64 = 0.25;
+/// Each tool that is gone is compared with the whole list; no real list is near this long.
+const MOST_NEAREST: usize = 2_000;
 /// The pairing compares every tool that is gone with every new one; beyond this it is a rewrite.
 const MOST_PAIRS: usize = 40_000;
 
@@ -68,6 +72,26 @@ pub fn find<'a>(
         heirs.insert(gone[o].name.clone(), (heir, come[n], same_contract));
     }
     heirs
+}
+
+/// The tool of the new list that is most like one that is gone and has no heir, with the reasons:
+/// where to look first, and no more than that.
+pub fn nearest<'a>(old: &Tool, new: &'a ToolList) -> Option<(&'a Tool, Vec<String>)> {
+    if new.tools.len() > MOST_NEAREST {
+        return None;
+    }
+    let all: Vec<&Tool> = new.tools.iter().collect();
+    let fillers = fillers(&[old], &all);
+    let mut best: Option<(f64, &Tool, Vec<String>)> = None;
+    for tool in &new.tools {
+        let likeness = likeness(old, tool, &fillers);
+        let named = likeness.reasons.iter().any(|reason| reason != "the same arguments");
+        let better = best.as_ref().is_none_or(|(score, _, _)| likeness.score > *score);
+        if named && likeness.score >= NEAR && better {
+            best = Some((likeness.score, tool, likeness.reasons));
+        }
+    }
+    best.map(|(_, tool, reasons)| (tool, reasons))
 }
 
 fn text(tool: &Tool) -> &str {

@@ -40,7 +40,7 @@ pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
                 None => unchanged += 1,
             }
         } else {
-            entries.push(removed(tool, heirs.get(&tool.name), options));
+            entries.push(removed(tool, heirs.get(&tool.name), new, options));
         }
     }
     let was: BTreeMap<&str, &str> = heirs
@@ -194,7 +194,12 @@ fn schemas(
     changes
 }
 
-fn removed(old: &Tool, heir: Option<&(Heir, &Tool, bool)>, options: &Options) -> Entry {
+fn removed(
+    old: &Tool,
+    heir: Option<&(Heir, &Tool, bool)>,
+    list: &ToolList,
+    options: &Options,
+) -> Entry {
     let subject = Subject::Tool(old.name.clone());
     let text = all_text(old);
     let context = Context {
@@ -210,7 +215,10 @@ fn removed(old: &Tool, heir: Option<&(Heir, &Tool, bool)>, options: &Options) ->
         inner.retain(|change| change.class != Class::Cosmetic);
         (heir, fate(old, new, heir, *same_contract, &inner))
     });
-    let gone = tool::removed(&context, old, found);
+    let gone = match found {
+        Some((heir, fate)) => tool::replaced(&context, old, heir, fate),
+        None => tool::removed(&context, old, heirs::nearest(old, list)),
+    };
     let verdict = gone.verdict;
     let mut all = vec![gone];
     if let Some((_, Fate::Renamed | Fate::RenamedChanged(_) | Fate::Warned)) = found {

@@ -169,7 +169,9 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             vec![values::bound_changed(edit, keyword, *tighter, local, context)]
         }
         What::PatternChanged => {
-            vec![values::set_change(edit, local, context, &SF142, "the pattern")]
+            let stated = values::pattern_stated(edit, local, context);
+            let whole = || values::set_change(edit, local, context, &SF142, "the pattern");
+            vec![stated.unwrap_or_else(whole)]
         }
         What::Combinator { keyword } => {
             vec![values::set_change(edit, local, context, &SF144, &format!("`{keyword}`"))]

@@ -316,96 +316,73 @@ pub fn schema_restated(prefix: &str, context: &Context<'_>) -> Change {
     )
 }
 
-/// A tool that is gone.
-pub fn removed(context: &Context<'_>, old: &Tool, heir: Option<(&Heir, Fate)>) -> Change {
-    let values = (old.raw.get("name"), None);
-    let gone = Judgement::BREAKING
-        .class(Class::Removal)
-        .authority(Authority::Narrower)
-        .meaning(Meaning::Unknown);
-    match heir {
-        None => {
-            at(&SF301, context, "", values, gone, "gone; nothing in the list does the same".into())
-        }
-        Some((heir, fate)) => {
-            let name = &heir.name;
-            let why = heir.reasons.join(", ");
-            match fate {
-                Fate::Renamed => at(
-                    &SF302,
-                    context,
-                    "",
-                    values,
-                    Judgement::ADAPTABLE.verdict(Verdict::NewName).compat(Compat::Adaptable),
-                    format!("`{name}` now: the same contract under another name ({why})"),
-                ),
-                Fate::RenamedChanged(verdict) => at(
-                    &SF303,
-                    context,
-                    "",
-                    values,
-                    gone.verdict(verdict).authority(Authority::Same).meaning(Meaning::Changed),
-                    format!("`{name}` now, and its contract changed besides ({why})"),
-                ),
-                Fate::Warned => at(
-                    &SF306,
-                    context,
-                    "",
-                    values,
-                    Judgement::LOOK
-                        .class(Class::Authority)
-                        .authority(Authority::Wider)
-                        .meaning(Meaning::Unknown)
-                        .compat(Compat::Breaking),
-                    format!(
-                        "`{name}` now: the new name or reach is the news, a person looks first"
-                    ),
-                ),
-                Fate::MergedReads => at(
-                    &SF305,
-                    context,
-                    "",
-                    values,
-                    Judgement::ADAPTABLE.class(Class::Authority).authority(Authority::Wider),
-                    format!(
-                        "`{name}` took it over, declared, and only reads: a declared map carries the call over"
-                    ),
-                ),
-                Fate::Merged => at(
-                    &SF305,
-                    context,
-                    "",
-                    values,
-                    Judgement::LOOK
-                        .class(Class::Authority)
-                        .authority(Authority::Wider)
-                        .meaning(Meaning::Same)
-                        .compat(Compat::Breaking),
-                    format!(
-                        "`{name}` took it over, declared: one call maps, a grant for it would cover more deeds"
-                    ),
-                ),
-                Fate::SuspectedMerge => at(
-                    &SF305,
-                    context,
-                    "",
-                    values,
-                    gone.authority(Authority::Wider).meaning(Meaning::Same),
-                    format!(
-                        "gone; `{name}` looks like a wider heir ({why}), but that is only a guess"
-                    ),
-                ),
-                Fate::Suspected => at(
-                    &SF303,
-                    context,
-                    "",
-                    values,
-                    gone.authority(Authority::Unknown),
-                    format!("gone; `{name}` looks like its heir ({why}), but that is only a guess"),
-                ),
-            }
-        }
-    }
+/// What is said of a tool that is gone, before anything is known of an heir.
+const GONE: Judgement = Judgement::BREAKING
+    .class(Class::Removal)
+    .authority(Authority::Narrower)
+    .meaning(Meaning::Unknown);
+/// One call may map, and a grant for the heir would cover more.
+const GROWS: Judgement =
+    Judgement::LOOK.class(Class::Authority).authority(Authority::Wider).compat(Compat::Breaking);
+
+/// A tool that is gone and has no heir; `nearest` is the tool most like it, a hypothesis.
+pub fn removed(context: &Context<'_>, old: &Tool, nearest: Option<(&Tool, Vec<String>)>) -> Change {
+    let sentence = match nearest {
+        None => "gone; nothing in the list is like it".to_string(),
+        Some((tool, why)) => format!(
+            "gone; the nearest in the list is `{}` ({}): a place to look, not an heir",
+            tool.name,
+            why.join(", ")
+        ),
+    };
+    at(&SF301, context, "", (old.raw.get("name"), None), GONE, sentence)
+}
+
+/// A tool that is gone and has an heir, declared or likely.
+pub fn replaced(context: &Context<'_>, old: &Tool, heir: &Heir, fate: Fate) -> Change {
+    let (name, why) = (&heir.name, heir.reasons.join(", "));
+    let (rule, judgement, sentence) = match fate {
+        Fate::Renamed => (
+            &SF302,
+            Judgement::ADAPTABLE.verdict(Verdict::NewName),
+            format!("`{name}` now: the same contract under another name ({why})"),
+        ),
+        Fate::RenamedChanged(verdict) => (
+            &SF303,
+            GONE.verdict(verdict).authority(Authority::Same).meaning(Meaning::Changed),
+            format!("`{name}` now, and its contract changed besides ({why})"),
+        ),
+        Fate::Warned => (
+            &SF306,
+            GROWS.meaning(Meaning::Unknown),
+            format!("`{name}` now: the new name or reach is the news, a person looks first"),
+        ),
+        Fate::MergedReads => (
+            &SF305,
+            Judgement::ADAPTABLE.class(Class::Authority).authority(Authority::Wider),
+            format!(
+                "`{name}` took it over, declared, and only reads: a declared map carries the call over"
+            ),
+        ),
+        Fate::Merged => (
+            &SF305,
+            GROWS.meaning(Meaning::Same),
+            format!(
+                "`{name}` took it over, declared: one call maps, a grant for it would cover more deeds"
+            ),
+        ),
+        Fate::SuspectedMerge => (
+            &SF305,
+            GONE.authority(Authority::Wider).meaning(Meaning::Same),
+            format!("gone; `{name}` looks like a wider heir ({why}), but that is only a guess"),
+        ),
+        Fate::Suspected => (
+            &SF303,
+            GONE.authority(Authority::Unknown),
+            format!("gone; `{name}` looks like its heir ({why}), but that is only a guess"),
+        ),
+    };
+    at(rule, context, "", (old.raw.get("name"), None), judgement, sentence)
 }
 
 /// What became of a removed tool.

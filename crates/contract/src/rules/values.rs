@@ -3,12 +3,13 @@
 use super::Rule;
 use super::authority;
 use super::finding::{Context, Judgement, finding, shown, shown_list};
-use super::input::{SF130, SF131, SF132, SF133, SF134, SF135, SF140, SF141, SF143, SF145};
+use super::input::{SF130, SF131, SF132, SF133, SF134, SF135, SF140, SF141, SF142, SF143, SF145};
 use crate::change::Change;
 use crate::edit::{Conversion, Edit, What};
-use crate::lexicon::words;
+use crate::lexicon::{is_identifier, words};
 use crate::relation::{Local, Lookup};
 use crate::verdict::{Authority, Class, Compat, Meaning};
+use schema::{ReadOptions, Schema};
 use serde_json::Value;
 
 /// The integers that every JSON reader keeps exact: RFC 8259 section 6.
@@ -60,6 +61,21 @@ pub(super) fn bound_changed(
             context,
             Judgement::ADDITIVE.class(Class::Migration).authority(Authority::Narrower),
             format!("`{name}`: {moved}; only an empty or non-positive value is refused"),
+        );
+        change.witness = local.lost_witness();
+        return change;
+    }
+    if edit.before.is_none()
+        && keyword == "maxLength"
+        && is_identifier(&edit.field)
+        && bound.is_some_and(|bound| bound >= LONGEST_USUAL_ID)
+    {
+        let mut change = finding(
+            &SF140,
+            edit,
+            context,
+            Judgement::ADDITIVE.class(Class::Migration).authority(Authority::Narrower),
+            format!("`{name}`: {moved}; ids of the usual forms are shorter"),
         );
         change.witness = local.lost_witness();
         return change;
@@ -148,6 +164,62 @@ pub(super) fn kind_changed(
     }
     changes.push(change);
     changes
+}
+
+/// The longest of the usual forms of an id: a SHA-256 digest in hexadecimal digits.
+const LONGEST_USUAL_ID: i64 = 64;
+
+/// Ids as servers usually write them: counted, short, hyphenated, hexadecimal, a UUID, a digest.
+const USUAL_IDS: &[&str] = &[
+    "1",
+    "4711",
+    "ab12cd",
+    "my-item",
+    "my_item",
+    "ABC-123",
+    "5f3a9c1e7b2d4f60",
+    "0b9f5c1e-6a3d-4e8f-9c2b-7d1a4e5f6a7b",
+    "3f786850e387550fdab836ed7e6dc881de23001b",
+];
+
+/// A pattern that an identifier is given for the first time. Whether it refuses what callers send
+/// is for the usual forms of ids, and for what the old side showed of its own.
+pub(super) fn pattern_stated(edit: &Edit, local: &Local, context: &Context<'_>) -> Option<Change> {
+    if edit.before.is_some() || !is_identifier(&edit.field) || local.loses_nothing() {
+        return None;
+    }
+    let pattern = edit.after.as_ref()?.as_str()?;
+    let schema = serde_json::json!({"type": "string", "pattern": pattern});
+    let schema = Schema::read(&schema, &ReadOptions::default()).ok()?;
+    let fits = |id: &str| schema::evaluate(&schema, &Value::from(id)).is_ok();
+    let shown: Vec<&str> = edit
+        .old_text
+        .split(['`', '\'', '"'])
+        .skip(1)
+        .step_by(2)
+        .filter(|word| !word.is_empty() && !word.contains(' '))
+        .collect();
+    let usual = USUAL_IDS.iter().filter(|id| fits(id)).count();
+    if shown.iter().any(|id| !fits(id)) || usual == 0 {
+        return None;
+    }
+    let name = edit.field.as_str();
+    let (judgement, sentence) = if usual == USUAL_IDS.len() {
+        (
+            Judgement::ADDITIVE.class(Class::Migration).authority(Authority::Narrower),
+            format!("`{name}`: a pattern is stated; ids of every usual form fit it"),
+        )
+    } else {
+        (
+            Judgement::UNDECIDED,
+            format!(
+                "`{name}`: a pattern is stated that ids of some usual forms fit and others do not; of which form these are is not told"
+            ),
+        )
+    };
+    let mut change = finding(&SF142, edit, context, judgement, sentence);
+    change.witness = local.lost_witness();
+    Some(change)
 }
 
 /// Names of things that come in whole numbers only.

@@ -230,3 +230,63 @@ fn powers_inside_of_lists_are_powers() {
         "label": {"type": "string"}, "page_width": {"type": "integer"}, "profile": {"type": "boolean"}}}});
     assert_eq!(reach(&arguments(json!({}), json!({"styles": dress}))), Authority::Same);
 }
+
+#[test]
+fn a_form_that_usual_ids_have_refuses_none() {
+    let with = |more: Value| {
+        let mut id = json!({"type": "string", "description": "Which row."});
+        id.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"row_id": id, "note": {"type": "string"}})
+    };
+    let stated = |more: Value| worst(&arguments(with(json!({})), with(more)));
+    assert_eq!(stated(json!({"pattern": "^[A-Za-z0-9_-]+$"})), Verdict::Safe);
+    assert_eq!(stated(json!({"maxLength": 128})), Verdict::Safe);
+    assert_eq!(stated(json!({"format": "uuid"})), Verdict::Safe);
+    // Some usual ids fit and some do not: nobody told which these are.
+    assert_eq!(stated(json!({"pattern": "^[0-9]+$"})), Verdict::Undecided);
+    // The set is really cut.
+    assert_eq!(stated(json!({"pattern": "^row:[0-9]+$"})), Verdict::Refuse);
+    assert_eq!(stated(json!({"maxLength": 8})), Verdict::Refuse);
+    let shown = |more: Value| {
+        let mut with = with(more);
+        with["row_id"]["description"] = json!("Which row, like `ab12`.");
+        with
+    };
+    let cut = arguments(shown(json!({})), shown(json!({"pattern": "^[0-9]+$"})));
+    assert_eq!(worst(&cut), Verdict::Refuse);
+    // What is no id may be anything.
+    let note = |note: Value| json!({"note": note});
+    let cut = arguments(
+        note(json!({"type": "string"})),
+        note(json!({"type": "string", "pattern": "^[A-Za-z0-9_-]+$"})),
+    );
+    assert_eq!(worst(&cut), Verdict::Refuse);
+}
+
+#[test]
+fn the_nearest_tool_is_named_as_a_place_to_look() {
+    let list = |tools: &[(&str, &str)]| {
+        let tools: Vec<Value> = tools
+            .iter()
+            .map(|(name, text)| {
+                json!({"name": name, "description": text, "inputSchema": {
+                    "type": "object", "properties": {"q": {"type": "string"}}}})
+            })
+            .collect();
+        let bundle =
+            Bundle { name: "list".into(), root: json!({"tools": tools}), ..Bundle::default() };
+        read(bundle).expect("a list").contract
+    };
+    // What is kept is on both sides, and so no heir.
+    let said = |kept: &[(&str, &str)]| {
+        let old =
+            list(&[&[("list_open_orders", "Lists the orders that are open.")], kept].concat());
+        let found = diff(&old, &list(kept), &Options::default()).expect("two lists");
+        let gone = found.entries.iter().find(|entry| entry.subject.name() == "list_open_orders");
+        gone.expect("it is gone").changes[0].sentence.clone()
+    };
+    let stranger = ("stop_motor", "Stops the motor at once.");
+    assert!(said(&[stranger]).contains("nothing in the list is like it"), "{}", said(&[stranger]));
+    let near = said(&[stranger, ("list_orders", "Lists all orders.")]);
+    assert!(near.contains("`list_orders`") && near.contains("not an heir"), "{near}");
+}
