@@ -3,6 +3,8 @@
 pub mod accept;
 pub mod activity;
 pub mod adapters;
+pub mod approve;
+pub mod approver;
 pub mod completions;
 pub mod demo;
 pub mod diff;
@@ -14,6 +16,7 @@ pub mod lock;
 pub mod man;
 pub mod rules;
 pub mod sessions;
+pub mod setup;
 pub mod snapshot;
 pub mod status;
 pub mod tail;

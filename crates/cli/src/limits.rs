@@ -39,3 +39,12 @@ pub const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(500
 
 /// How often the file of tokens is looked at while a gateway runs: what was taken back opens nothing after that.
 pub const TOKENS: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// Bytes of a passphrase: a long sentence.
+pub const PASSPHRASE_BYTES: usize = 1 << 10;
+
+/// Days without use after which an adapter may be retired where nothing else is said: longer than a weekend.
+pub const QUIET_DAYS: u64 = 7;
+
+/// Copies of one configuration that are left beside it: more would be a loop, not a person.
+pub const BACKUPS: u32 = 20;

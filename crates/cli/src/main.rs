@@ -15,6 +15,7 @@ mod server;
 mod settings;
 mod state;
 mod target;
+mod terminal;
 mod tokens;
 
 use exit::Exit;

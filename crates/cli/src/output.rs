@@ -127,10 +127,15 @@ pub fn complain(text: &str) {
 fn hidden(character: char) -> bool {
     matches!(
         character,
-        '\u{200B}'..='\u{200F}'
-            | '\u{202A}'..='\u{202E}'
+        '\u{AD}'
+            | '\u{61C}'
+            | '\u{180E}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
             | '\u{2060}'..='\u{206F}'
             | '\u{FEFF}'
+            | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}'
     )
 }
 
@@ -140,7 +145,12 @@ pub fn hidden_spelled_out(json: &str) -> String {
     json.chars()
         .map(|character| {
             let escape = hidden(character) || ('\u{7F}'..='\u{9F}').contains(&character);
-            if escape { format!("\\u{:04x}", u32::from(character)) } else { character.to_string() }
+            if !escape {
+                return character.to_string();
+            }
+            let mut units = [0; 2];
+            let units = character.encode_utf16(&mut units).iter();
+            units.map(|unit| format!("\\u{unit:04x}")).collect()
         })
         .collect()
 }

@@ -3,16 +3,36 @@
 use crate::exit::Failure;
 use crate::output::printable;
 use crate::state::StoreArgs;
-use gateway::control;
+use gateway::control::{self, Control};
 use gateway::status::{Filter, Status};
+use gateway::{Events, Hub};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The folder with the sockets of the gateways that work on a store.
 pub fn folder(store: &StoreArgs) -> Result<PathBuf, Failure> {
     let mut name = store.path()?.into_os_string();
     name.push(".run");
     Ok(PathBuf::from(name))
+}
+
+/// Opens the control socket. A gateway that cannot be asked how it does still does what it must.
+pub fn opened(
+    store: &StoreArgs,
+    hubs: Vec<Arc<Hub>>,
+    events: &Events,
+    quiet: bool,
+) -> Result<Option<Control>, Failure> {
+    let folder = folder(store)?;
+    let control = Control::open(&folder, hubs, events);
+    if let (Err(why), false) = (&control, quiet) {
+        crate::output::complain(&format!(
+            "steadfast: status and tail cannot see this gateway ({}: {why})\n",
+            folder.display()
+        ));
+    }
+    Ok(control.ok())
 }
 
 /// A runtime that can speak to sockets.

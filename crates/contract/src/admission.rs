@@ -63,6 +63,8 @@ pub enum OnWider {
     NewDecision,
     /// Held for a person's approval of this very action.
     Hold,
+    /// Held where the call may have an effect; as for a new decision where it only reads.
+    HoldEffects,
     /// Refused.
     Refuse,
 }
@@ -74,11 +76,29 @@ pub struct Policy {
     pub on_wider: OnWider,
     /// Write a planned default into calls with effects too.
     pub pin_effects: bool,
+    /// Every call that may have an effect is held for a person's approval, whatever moved.
+    pub hold_effects: bool,
+}
+
+impl Policy {
+    /// True where some call can be held: without anyone who may approve, it would wait for nobody.
+    pub fn holds(&self) -> bool {
+        self.hold_effects || matches!(self.on_wider, OnWider::Hold | OnWider::HoldEffects)
+    }
+
+    /// True where reach beyond the grant, or what nobody can tell, waits for a person.
+    pub fn holds_doubt(&self, effect: bool) -> bool {
+        match self.on_wider {
+            OnWider::Hold => true,
+            OnWider::HoldEffects => effect,
+            OnWider::NewDecision | OnWider::Refuse => false,
+        }
+    }
 }
 
 impl Default for Policy {
     fn default() -> Policy {
-        Policy { on_wider: OnWider::NewDecision, pin_effects: false }
+        Policy { on_wider: OnWider::NewDecision, pin_effects: false, hold_effects: false }
     }
 }
 
@@ -230,8 +250,8 @@ pub enum Decision {
     Forward(Ground),
     /// It is sent in another form.
     Adapt(Adapted, Ground),
-    /// A person decides about this very action.
-    Hold(Refusal, Ground),
+    /// A person decides about this very action; approved, it is sent in this form, or as it came.
+    Hold(Refusal, Option<Adapted>, Ground),
     /// It is not sent.
     Refuse(Refusal, Ground),
 }

@@ -1,5 +1,8 @@
 //! One `tools/call`, from the client to the server and back.
 
+mod approval;
+mod card;
+
 use crate::event;
 use crate::refusal;
 use crate::session::Session;
@@ -175,23 +178,35 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let observed = session.settings().observe && refusal.is_some();
     let verdict = if observed { Verdict::Admitted } else { verdict };
     let granted = granted.as_ref().map(|granted| granted.digest().to_owned());
-    if let Err(why) =
-        session.decided(&plan.record(&call, granted, verdict, adapted.as_ref(), &session)).await
-    {
-        return session.broken(&call, turn, &why).await;
-    }
-
+    let record = plan.record(&call, granted, verdict, adapted.as_ref(), &session);
     session.tally(
         &call.tool,
-        match (&refusal, &adapted) {
-            (Some(_), _) => "refuse",
-            (None, Some(_)) => "adapt",
-            (None, None) => "forward",
+        match (&record.verdict, &refusal, &adapted) {
+            (Verdict::Held, ..) => "hold",
+            (_, Some(_), _) => "refuse",
+            (_, None, Some(_)) => "adapt",
+            (_, None, None) => "forward",
         },
         refusal.as_ref().map(|refusal| refusal.code.name()),
         &plan.ground,
         &plan.by,
     );
+    let (turn, refusal) = match refusal {
+        // A person decides about exactly this action.
+        Some(why) if record.verdict == Verdict::Held => {
+            let adapted = adapted.as_ref();
+            match approval::word(&session, &call, &plan, record, &why, adapted, turn).await {
+                Some(turn) => (turn, None),
+                None => return,
+            }
+        }
+        refusal => {
+            if let Err(why) = session.decided(&record).await {
+                return session.broken(&call, turn, &why).await;
+            }
+            (turn, refusal)
+        }
+    };
     if let Some(refusal) = refusal {
         if !observed {
             drop(turn);
@@ -202,7 +217,8 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
             Some(&call.tool),
             Some(refusal.code.name()),
             &format!(
-                "would have refused a call of {} ({})",
+                "would have {} a call of {} ({})",
+                if refusal.code == Code::ApprovalRequired { "held" } else { "refused" },
                 call.tool,
                 plan.ground.rules.join(", ")
             ),
@@ -211,35 +227,47 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     if let Some(adapted) = &adapted {
         session.adapted(&call.tool, adapted, &plan.ground).await;
     }
-    let (tool, arguments) = adapted
-        .as_ref()
-        .map_or((call.tool.as_str(), &call.arguments), |a| (a.tool.as_str(), &a.arguments));
+    session.repaired(&call.tool, &plan.ground).await;
+    let (tool, arguments) = form(&call, adapted.as_ref());
     send(&session, &call, &plan, &call.rewritten(tool, arguments), turn).await;
+}
+
+/// The tool and the arguments that are sent.
+fn form<'a>(call: &'a Call, adapted: Option<&'a Adapted>) -> (&'a str, &'a Value) {
+    adapted.map_or((&call.tool, &call.arguments), |adapted| (&adapted.tool, &adapted.arguments))
+}
+
+/// True where what is live is no longer what was decided about; the client is told. Nothing was read since the
+/// decision, and yet it may have moved.
+async fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
+    let same = session.unmoved(&plan.live, &session.runs(&call.tool));
+    if same || session.settings().observe {
+        return false;
+    }
+    let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
+    let data = Refusal {
+        code: Code::StaleToolSchema,
+        tool: call.tool.clone(),
+        missing: Vec::new(),
+        obsolete: Vec::new(),
+        changed: Vec::new(),
+        required_action: Action::RefreshTools,
+        retry: Retry::AutoAllowed,
+        planned_revision: plan.ground.planned.clone(),
+        current_revision: None,
+        ready: None,
+        heir: None,
+        rejection: None,
+    };
+    let result = refusal::result(text, &data.data(), !plan.shown_output, plan.era);
+    session.reply(&call.id, message::response(&call.id, &result)).await;
+    true
 }
 
 /// One attempt: the intent is on record before the first byte leaves, the outcome before the client hears of it.
 async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Message, turn: Turn) {
-    // Between the decision and now nothing was read; what is live may have moved all the same.
-    let moved = !session.unmoved(&plan.live, &session.runs(&call.tool));
-    if moved && !session.settings().observe {
-        drop(turn);
-        let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
-        let data = Refusal {
-            code: Code::StaleToolSchema,
-            tool: call.tool.clone(),
-            missing: Vec::new(),
-            obsolete: Vec::new(),
-            changed: Vec::new(),
-            required_action: Action::RefreshTools,
-            retry: Retry::AutoAllowed,
-            planned_revision: plan.ground.planned.clone(),
-            current_revision: None,
-            ready: None,
-            heir: None,
-            rejection: None,
-        };
-        let result = refusal::result(text, &data.data(), !plan.shown_output, plan.era);
-        return session.reply(&call.id, message::response(&call.id, &result)).await;
+    if moved_on(session, call, plan).await {
+        return drop(turn);
     }
     let attempt = NewAttempt {
         request: plan.request,
@@ -429,10 +457,8 @@ fn parts(decision: Decision) -> (Ground, Verdict, Option<Adapted>, Option<Refusa
     match decision {
         Decision::Forward(ground) => (ground, Verdict::Admitted, None, None),
         Decision::Adapt(adapted, ground) => (ground, Verdict::Admitted, Some(adapted), None),
-        // Without a way to ask a person, a hold is a refusal that sends the model to one.
-        Decision::Hold(refusal, ground) | Decision::Refuse(refusal, ground) => {
-            (ground, code(&refusal), None, Some(refusal))
-        }
+        Decision::Hold(refusal, adapted, ground) => (ground, Verdict::Held, adapted, Some(refusal)),
+        Decision::Refuse(refusal, ground) => (ground, code(&refusal), None, Some(refusal)),
     }
 }
 

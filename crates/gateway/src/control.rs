@@ -41,7 +41,7 @@ impl Control {
     ///
     /// # Errors
     /// Where the folder or the socket cannot be made: the gateway runs as well without.
-    pub fn open(folder: &Path, hub: &Arc<Hub>) -> io::Result<Control> {
+    pub fn open(folder: &Path, hubs: Vec<Arc<Hub>>, events: &Events) -> io::Result<Control> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         fs::set_permissions(folder, Permissions::from_mode(0o700))?;
         sweep(folder);
@@ -53,7 +53,7 @@ impl Control {
         }
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-        let task = tokio::spawn(serve(listener, Arc::downgrade(hub), hub.events.clone()));
+        let task = tokio::spawn(serve(listener, hubs.into(), events.clone()));
         Ok(Control { path, task })
     }
 }
@@ -65,7 +65,7 @@ impl Drop for Control {
     }
 }
 
-async fn serve(listener: UnixListener, hub: std::sync::Weak<Hub>, events: Events) {
+async fn serve(listener: UnixListener, hubs: Arc<[Arc<Hub>]>, events: Events) {
     let places = Arc::new(Semaphore::new(limits::CONTROL_CLIENTS));
     loop {
         let mut stream = match listener.accept().await {
@@ -81,21 +81,17 @@ async fn serve(listener: UnixListener, hub: std::sync::Weak<Hub>, events: Events
             let _ = say(&mut stream, &json!({ "error": text }).to_string()).await;
             continue;
         };
-        let (hub, events) = (hub.clone(), events.clone());
+        let (hubs, events) = (Arc::clone(&hubs), events.clone());
         tokio::spawn(async move {
             // Whoever leaves in the middle of an answer wanted no more of it.
-            let _ = answer(stream, &hub, &events).await;
+            let _ = answer(stream, &hubs, &events).await;
             drop(place);
         });
     }
 }
 
 /// Answers one client until it leaves.
-async fn answer(
-    mut stream: UnixStream,
-    hub: &std::sync::Weak<Hub>,
-    events: &Events,
-) -> io::Result<()> {
+async fn answer(mut stream: UnixStream, hubs: &[Arc<Hub>], events: &Events) -> io::Result<()> {
     let mut lines = Lines::new(limits::CONTROL_LINE);
     let mut buffer = vec![0; 4 << 10];
     loop {
@@ -113,8 +109,7 @@ async fn answer(
             };
             match question {
                 Ok(Question::Status(filter)) => {
-                    let Some(hub) = hub.upgrade() else { return Ok(()) };
-                    let text = match status::of(&hub, &filter).await {
+                    let text = match status::of(hubs, &filter).await {
                         Ok(status) => serde_json::to_string(&status)?,
                         Err(why) => json!({ "error": why.to_string() }).to_string(),
                     };

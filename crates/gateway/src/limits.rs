@@ -194,3 +194,27 @@ pub const BEARERS: usize = 10_000;
 
 /// The pause after a connection could not be taken.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a held call waits for a person before the client is told that it is pending: clients give up at a minute.
+pub const HOLD: Duration = Duration::from_secs(20);
+
+/// The pause between two looks for the word of a person.
+pub const HOLD_LOOK: Duration = Duration::from_millis(200);
+
+/// The pause between two notifications that a call still waits.
+pub const HOLD_PROGRESS: Duration = Duration::from_secs(5);
+
+/// How long an approval that was asked for holds: a person may be away for a meal, and after that looks anew.
+pub const APPROVAL: Duration = Duration::from_secs(60 * 60);
+
+/// Open approvals of one tool that are looked through for the one that covers a call.
+pub const OPEN_APPROVALS: u32 = 1_000;
+
+/// Arguments that an approver is shown: more than this nobody reads.
+pub const CARD_FIELDS: usize = 60;
+
+/// Characters of one value that an approver is shown.
+pub const CARD_VALUE: usize = 400;
+
+/// How deep targets are looked for in the arguments: real ones nest three deep.
+pub const CARD_DEPTH: usize = 8;

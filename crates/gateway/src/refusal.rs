@@ -141,3 +141,29 @@ pub fn not_recorded(tool: &str, why: &str, era: Era) -> String {
         era,
     )
 }
+
+/// A call that waits for a person, or for which a person said no.
+pub fn held(tool: &str, code: &str, id: &str, expires: u64, era: Era) -> String {
+    let text = match code {
+        "APPROVAL_PENDING" => format!(
+            "WAITING, NOT EXECUTED: this call needs the approval of a person. Nothing was sent. What to do: tell the person you work for that approval {id} waits. Once it is given, make exactly the same call again: it runs once. Any other call needs an approval of its own."
+        ),
+        "APPROVAL_DENIED" => format!(
+            "NOT EXECUTED: a person denied this call (approval {id}). Nothing was sent. What to do: stop, and ask the person you work for; do not try to reach the same by another way."
+        ),
+        _ => format!(
+            "NOT EXECUTED: the approval {id} no longer covers this call: its time is over, it was used, or the tool changed. Nothing was sent. What to do: where the call is still wanted, make it again; a person is asked anew."
+        ),
+    };
+    let data = json!({
+        "error_code": code,
+        "tool": tool,
+        "id": id,
+        "expires": expires,
+        "required_action": if code == "APPROVAL_DENIED" { "stop" } else { "ask_person" },
+        "side_effect_started": false,
+        "outcome": "not_sent",
+        "retry": "no",
+    });
+    result(&text, &data, false, era)
+}

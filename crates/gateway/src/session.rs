@@ -432,7 +432,7 @@ impl Session {
     }
 
     /// Sends a message to the client.
-    async fn say(&self, outgoing: Outgoing) {
+    pub(crate) async fn say(&self, outgoing: Outgoing) {
         // A client that left hears nothing; what was done is on record.
         let _ = self.down.send(outgoing).await;
     }

@@ -5,7 +5,7 @@ use crate::catalogue::Catalogue;
 use crate::session::{Hub, Session, Tally};
 use crate::upstream::Health;
 use crate::{event, limits};
-use contract::admission::{Code, Compare, OnWider};
+use contract::admission::{Code, Compare, InForce};
 use contract::{Change, Revised};
 use contract::{Class, Compat, Meaning};
 use serde::{Deserialize, Serialize};
@@ -222,10 +222,10 @@ impl OnRecord {
 ///
 /// # Errors
 /// Where the store cannot be read.
-pub async fn of(hub: &Hub, filter: &Filter) -> Result<Status, StoreError> {
+pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StoreError> {
     let mut on_record: BTreeMap<String, OnRecord> = BTreeMap::new();
     let (mut sessions, mut more_sessions) = (Vec::new(), 0);
-    for session in hub.sessions() {
+    for session in hubs.iter().flat_map(|hub| hub.sessions()) {
         let server = session.upstream().name();
         if !filter.takes_server(server) {
             continue;
@@ -242,13 +242,17 @@ pub async fn of(hub: &Hub, filter: &Filter) -> Result<Status, StoreError> {
             sessions.push(session_status(&session, known, filter));
         }
     }
-    let uses = hub.store.adapters().await?;
-    let adapters = hub.adapters.declared().into_iter();
-    let adapters = adapters
-        .filter(|adapter| {
-            filter.tool.as_ref().is_none_or(|t| *t == adapter.tool || *t == adapter.to)
-        })
-        .map(|adapter| {
+    let mut adapters = Vec::new();
+    let asked = |adapter: &InForce| {
+        filter.tool.as_ref().is_none_or(|tool| *tool == adapter.tool || *tool == adapter.to)
+    };
+    for hub in hubs {
+        let declared: Vec<InForce> = hub.adapters.declared().into_iter().filter(asked).collect();
+        if declared.is_empty() {
+            continue;
+        }
+        let uses = hub.store.adapters().await?;
+        adapters.extend(declared.into_iter().map(|adapter| {
             let used = uses.iter().find(|used| used.adapter == adapter.id);
             AdapterStatus {
                 id: adapter.id,
@@ -258,8 +262,8 @@ pub async fn of(hub: &Hub, filter: &Filter) -> Result<Status, StoreError> {
                 uses: used.map_or(0, |used| used.times),
                 last_used_at: used.map(|used| used.last_at),
             }
-        })
-        .collect();
+        }));
+    }
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Ok(Status { pid: std::process::id(), version, sessions, more_sessions, adapters })
 }
@@ -326,7 +330,7 @@ fn tool_status(
         advertised: known.revisions(tool, &live),
         alternates: session.upstream().alternates(tool),
         snapshot,
-        execution: execution(session, tool, &candidates, &session.runs(tool)),
+        execution: execution(session, known, tool, &candidates),
         granted: known.granted.get(tool).cloned(),
         calls: session.tallied(tool),
     }
@@ -335,26 +339,29 @@ fn tool_status(
 /// What a call would run under, as far as that can be said without its arguments.
 fn execution(
     session: &Session,
+    known: &OnRecord,
     tool: &str,
     candidates: &[Arc<Revised>],
-    live: &[Arc<Revised>],
 ) -> Execution {
-    let refuse = |code: Code| Execution {
-        decision: "refuse".to_owned(),
+    let plain = |decision: &str, code: Code| Execution {
+        decision: decision.to_owned(),
         code: Some(code.name().to_owned()),
         ..Execution::default()
     };
+    let live = session.runs(tool);
     if live.is_empty() {
-        return refuse(Code::ToolRemoved);
+        return plain("refuse", Code::ToolRemoved);
     }
-    let reads = session.settings().is_read(tool) || live.iter().all(|l| l.hints().read_only);
+    let granted = known.granted.get(tool).map(|granted| granted.revision.digest.as_str());
+    let reads = session.settings().is_read(tool)
+        || live.iter().all(|l| l.hints().read_only && Some(l.digest()) == granted);
     if session.upstream().fault().is_some() && !reads {
-        return refuse(Code::ContractUnverified);
+        return plain("refuse", Code::ContractUnverified);
     }
     let runs_under: Vec<String> = live.iter().map(|live| live.digest().to_owned()).collect();
     let mut gravest = Execution { decision: "forward".to_owned(), ..Execution::default() };
     for planned in candidates {
-        for live in live {
+        for live in &live {
             let found = between(session, planned, live);
             let weight = |e: &Execution| match e.decision.as_str() {
                 "forward" => 0,
@@ -366,6 +373,10 @@ fn execution(
                 gravest = found;
             }
         }
+    }
+    let goes = matches!(gravest.decision.as_str(), "forward" | "adapt");
+    if goes && session.settings().policy.hold_effects && !reads {
+        gravest = Execution { by: gravest.by, ..plain("hold", Code::ApprovalRequired) };
     }
     Execution { runs_under, ..gravest }
 }
@@ -393,7 +404,8 @@ fn between(session: &Session, planned: &Arc<Revised>, live: &Arc<Revised>) -> Ex
         if wider.is_empty() {
             return plain("forward");
         }
-        let holds = session.settings().policy.on_wider == OnWider::Hold;
+        let reads = session.settings().is_read(live.name()) || live.hints().read_only;
+        let holds = session.settings().policy.holds_doubt(!reads);
         (Code::AuthorityWidened, wider, if holds { "hold" } else { "refuse" })
     } else {
         let sure = |change: &&Change| {

@@ -44,6 +44,8 @@ pub struct View {
     told: HashSet<(String, String)>,
     tokens: VecDeque<(String, Token)>,
     repeats: HashMap<(String, String), u32>,
+    /// Tools of which a call was refused and none went through since, with the revision it was planned under.
+    refused: HashMap<String, String>,
 }
 
 impl View {
@@ -150,6 +152,19 @@ impl View {
         };
         self.tokens.push_back((text.clone(), token));
         (times, text)
+    }
+
+    /// Takes down under which revision the last refused call of a tool was planned.
+    pub fn to_repair(&mut self, tool: &str, planned: &str) {
+        if self.refused.len() >= limits::REFUSALS {
+            self.refused.clear();
+        }
+        self.refused.insert(tool.to_owned(), planned.to_owned());
+    }
+
+    /// A call of the tool goes through: where one was refused before it, the revision that one was planned under.
+    pub fn repaired(&mut self, tool: &str) -> Option<String> {
+        self.refused.remove(tool)
     }
 
     /// Redeems a token: the live revision that the caller says it knows. Good once, for the tool and the arguments

@@ -81,6 +81,19 @@ pub struct Approval {
     pub by: Option<String>,
 }
 
+/// Which approvals are asked for, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalQuery {
+    /// The key of the server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// Where they stand.
+    pub states: Vec<ApprovalState>,
+    /// At most so many.
+    pub limit: u32,
+}
+
 words! {
     /// What an approver decided.
     pub enum Ruling {

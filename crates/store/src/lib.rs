@@ -15,6 +15,7 @@
 //! Where a write fails, nothing of it is recorded, and what depends on it must not happen.
 
 pub mod approval;
+pub mod approver;
 mod counter;
 mod error;
 mod ids;
@@ -29,7 +30,8 @@ mod store;
 mod word;
 
 pub use approval::{
-    Approval, ApprovalState, Approver, NewApproval, Redeemed, Ruling, Settlement, WhyNot,
+    Approval, ApprovalQuery, ApprovalState, Approver, NewApproval, Redeemed, Ruling, Settlement,
+    WhyNot,
 };
 pub use counter::{AdapterUse, Count, Counted, Counter};
 pub use error::StoreError;

@@ -105,3 +105,15 @@ pub const LOOKS: u32 = 5;
 
 /// Records read at once while a journal is exported or verified.
 pub const PAGE: u32 = 1_000;
+
+/// The file of an approver's key: a few hundred bytes, and nothing that is longer is one.
+pub const KEY_FILE: u64 = 4 << 10;
+
+/// The shortest passphrase of an approver, in characters: shorter ones are found by trying, whatever each try costs.
+pub const PASSPHRASE: usize = 10;
+
+/// What one try at a passphrase costs: 64 MiB of memory, three times over, about a quarter of a second.
+pub const KDF: (u32, u32, u32) = (64 << 10, 3, 1);
+
+/// The most that a key file may ask for, in KiB, passes and lanes: a damaged one must not take the machine.
+pub const KDF_MOST: (u32, u32, u32) = (1 << 20, 16, 8);

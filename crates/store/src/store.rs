@@ -5,10 +5,10 @@ use std::pin::Pin;
 
 use crate::journal::{Checkpoint, Leaf, Payload, VerifyingKey};
 use crate::{
-    Activity, ActivityQuery, AdapterUse, Approval, ApprovalId, Approver, AttemptId, Count, Counter,
-    Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt, NewGrant, NewList, NewOutcome,
-    NewRevision, NewSession, Redeemed, RequestId, Resolution, Revision, Seen, Session, SessionEnd,
-    SessionId, SessionQuery, Settlement, Shown, StoreError, StoredAnswer,
+    Activity, ActivityQuery, AdapterUse, Approval, ApprovalId, ApprovalQuery, Approver, AttemptId,
+    Count, Counter, Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt, NewGrant, NewList,
+    NewOutcome, NewRevision, NewSession, Redeemed, RequestId, Resolution, Revision, Seen, Session,
+    SessionEnd, SessionId, SessionQuery, Settlement, Shown, StoreError, StoredAnswer,
 };
 
 /// An answer to come. A write is queued when the answer is first polled, and done whether or not it is awaited further.
@@ -100,6 +100,8 @@ pub trait Store: Send + Sync {
     fn void(&self, server: String, tool: String, why: String, at: Millis) -> Answer<'_, u64>;
     /// One approval.
     fn approval(&self, id: ApprovalId) -> Answer<'_, Option<Approval>>;
+    /// Approvals for a tool, the newest first.
+    fn approvals(&self, query: ApprovalQuery) -> Answer<'_, Vec<Approval>>;
     /// Approvals that wait for a decision at this time, the oldest first.
     fn pending(&self, at: Millis) -> Answer<'_, Vec<Approval>>;
     /// Enrols the key of an approver.

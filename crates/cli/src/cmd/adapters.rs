@@ -1,5 +1,7 @@
 //! `steadfast adapters`: conversions of old calls, proved or refuted before anything is loaded.
 
+mod report;
+
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
@@ -26,6 +28,8 @@ pub struct AdaptersArgs {
 enum What {
     /// Prove that every old call becomes a call that the new tools take, or show one that does not
     Check(Check),
+    /// Show what still leans on old revisions, and which adapters can be retired
+    Report(report::Report),
 }
 
 #[derive(Debug, clap::Args)]
@@ -60,7 +64,8 @@ enum Form {
 
 impl Command for AdaptersArgs {
     const NAME: &'static str = "adapters";
-    const ABOUT: &'static str = "Prove or refute adapters for old calls";
+    const ABOUT: &'static str =
+        "Prove or refute adapters for old calls, and see which can be retired";
     const EXAMPLES: &'static str = "\
 An adapter is declared in TOML: which tool, which steps, until when. It loads only where every call that
 the old schema takes becomes one that the new schema takes; otherwise a call is shown that does not.
@@ -70,11 +75,14 @@ Exit codes: 0 all that are for these tools are proved · 1 one is refuted, or no
 Examples:
   steadfast adapters check adapters.toml before.json after.json
   steadfast adapters check adapters.toml steadfast.lock after.json --server deploy
-  steadfast adapters check adapters.toml before.json after.json --format json";
+  steadfast adapters check adapters.toml before.json after.json --format json
+  steadfast adapters report --adapters adapters.toml";
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
-        let What::Check(check) = self.what;
-        check.run(shell)
+        match self.what {
+            What::Check(check) => check.run(shell),
+            What::Report(report) => report.run(shell),
+        }
     }
 }
 

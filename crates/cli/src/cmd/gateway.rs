@@ -4,6 +4,7 @@ use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::output::{self, Shell};
+use crate::running;
 use crate::server;
 use crate::settings::{Found, SettingsArgs};
 use crate::state::{self, StoreArgs};
@@ -77,8 +78,6 @@ struct Plan {
     config: Config,
     servers: Vec<(policy::Server, Server, Settings, Declared)>,
     options: contract::Options,
-    /// Where a policy says to hold a call for a person.
-    holds: Option<String>,
 }
 
 impl Plan {
@@ -121,9 +120,7 @@ impl Plan {
             anonymous: gateway.anonymous,
             idle: gateway.idle.unwrap_or(gateway::limits::IDLE),
         };
-        let holds = settings.servers.iter().find(|s| s.on_wider == Some(OnWider::Hold));
-        let holds = holds.map(|server| server.place.clone());
-        Ok(Plan { config, servers, options: found.options.clone(), holds })
+        Ok(Plan { config, servers, options: found.options.clone() })
     }
 }
 
@@ -181,6 +178,7 @@ fn policy_of(named: &policy::Server) -> Settings {
         policy: Policy {
             on_wider: named.on_wider.unwrap_or(OnWider::NewDecision),
             pin_effects: named.pin_effects,
+            hold_effects: named.hold_effects,
         },
         reads: named.reads.iter().cloned().collect(),
         effect_age: named.effect_age,
@@ -190,20 +188,29 @@ fn policy_of(named: &policy::Server) -> Settings {
 impl GatewayArgs {
     async fn serve(
         &self,
-        plan: Plan,
+        mut plan: Plan,
         store: Arc<store::Sqlite>,
         token_file: PathBuf,
         known: Tokens,
     ) -> Result<Exit, Failure> {
-        if let Some(place) = &plan.holds {
-            let approvers = store.approvers().await;
-            if approvers.map_err(|error| state::failure(Path::new("store"), &error))?.is_empty() {
-                return Err(Failure::one(
-                    place,
-                    "Calls are to be held for a person here, and nobody is enrolled who could approve them.",
-                    "Enrol an approver first, or write on-wider = \"new-decision\".",
-                ));
+        let approvers = store.approvers().await;
+        let approvers = approvers.map_err(|error| state::failure(Path::new("store"), &error))?;
+        let mut problems = Vec::new();
+        for (named, _, settings, _) in &mut plan.servers {
+            if named.on_wider.is_none() && !approvers.is_empty() {
+                // Where a person can be asked, looking again is not enough for an effect.
+                settings.policy.on_wider = OnWider::HoldEffects;
             }
+            if settings.policy.holds() && approvers.is_empty() && !settings.observe {
+                problems.push(Problem {
+                    place: named.place.clone(),
+                    sentence: "Calls are to be held for a person here, and nobody is enrolled who could approve them.".to_owned(),
+                    help: "Enrol an approver first: steadfast approver enrol NAME. Or hold nothing: on-wider = \"new-decision\".".to_owned(),
+                });
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems.into());
         }
         let listen = plan.config.listen;
         let listener = tokio::net::TcpListener::bind(listen).await.map_err(|why| {
@@ -231,6 +238,8 @@ impl GatewayArgs {
         for served in &servers {
             self.say(&format!("steadfast: {} at http://{bound}/mcp/{}", served.name, served.name));
         }
+        let hubs = servers.iter().map(|served| Arc::clone(&served.hub)).collect();
+        let control = running::opened(&self.store, hubs, &events, self.quiet)?;
         let teller = tokio::spawn(tell(events.listen(), self.quiet));
         let (sender, receiver) = watch::channel(known);
         let follower = tokio::spawn(follow(token_file, sender));
@@ -238,6 +247,7 @@ impl GatewayArgs {
         let front = Front::new(config, servers, receiver);
         front::serve(front, listener, mcp::interrupted()).await;
         follower.abort();
+        drop(control);
         // What was told last is still on its way.
         tokio::task::yield_now().await;
         teller.abort();

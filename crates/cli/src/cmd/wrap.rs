@@ -6,15 +6,16 @@ use crate::files;
 use crate::output::{self, Shell};
 use crate::running;
 use crate::server::{self, ServerArgs};
-use crate::state::{self, StoreArgs};
+use crate::state::{self, StoreArgs, wait};
 use contract::adapter::Adapters;
+use contract::admission::{OnWider, Policy};
 use contract::lexicon::Lexicon;
 use gateway::adapt::Declared;
-use gateway::control::Control;
 use gateway::{Hub, Server, Settings};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use store::{Sqlite, Store};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -34,6 +35,12 @@ pub struct WrapArgs {
     /// A tool that only reads, whatever it claims (repeatable)
     #[arg(long, value_name = "TOOL")]
     read: Vec<String>,
+    /// What happens to a call that would reach further than was granted [default: hold-effects where an approver is enrolled, else new-decision]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_wider: Option<Wider>,
+    /// Hold every call that may have an effect until a person approves it
+    #[arg(long)]
+    hold_effects: bool,
     /// Carry old calls over by the adapters in this file
     #[arg(long, value_name = "FILE")]
     adapters: Option<String>,
@@ -47,6 +54,19 @@ pub struct WrapArgs {
     quiet: bool,
     #[command(flatten)]
     server: ServerArgs,
+}
+
+/// What happens to a call that would reach further than was granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Wider {
+    /// It is refused until the client has looked at the new contract
+    NewDecision,
+    /// It waits for a person who approves this very call
+    Hold,
+    /// It waits for a person where it may have an effect; one that only reads needs a new decision
+    HoldEffects,
+    /// It is refused
+    Refuse,
 }
 
 impl Command for WrapArgs {
@@ -84,6 +104,7 @@ Examples:
             }
         };
         let store = Arc::new(self.store.open_for_gateway()?);
+        let policy = self.policy(&store)?;
         let mut hub = Hub::new(store, contract::Options::default());
         hub.adapters = Box::new(self.declared()?);
         let hub = Arc::new(hub);
@@ -93,6 +114,7 @@ Examples:
             principal: state::who(),
             settings: Settings {
                 observe: self.observe,
+                policy,
                 reads: self.read.iter().cloned().collect(),
                 ..Settings::default()
             },
@@ -102,16 +124,8 @@ Examples:
                 Failure::one("wrap", format!("This machine gave no resources: {why}."), "")
             })?;
         let quiet = self.quiet;
-        let folder = running::folder(&self.store)?;
         let outcome = runtime.block_on(async {
-            // A gateway that cannot be asked how it does still does what it must.
-            let control = Control::open(&folder, &hub);
-            if let (Err(why), false) = (&control, quiet) {
-                output::complain(&format!(
-                    "steadfast: status and tail cannot see this session ({}: {why})\n",
-                    folder.display()
-                ));
-            }
+            let control = running::opened(&self.store, vec![Arc::clone(&hub)], &hub.events, quiet)?;
             let mut events = hub.events.listen();
             let teller = tokio::spawn(async move {
                 while let Ok(event) = events.recv().await {
@@ -131,17 +145,40 @@ Examples:
             tokio::task::yield_now().await;
             teller.abort();
             drop(control);
-            outcome
+            outcome.map_err(|error| state::failure(Path::new("store"), &error))
         });
         // A read of standard input cannot be called off.
         runtime.shutdown_background();
         let _ = shell;
-        outcome.map_err(|error| state::failure(Path::new("store"), &error))?;
+        outcome?;
         Ok(Exit::Fine)
     }
 }
 
 impl WrapArgs {
+    /// What the operator decided. Nothing may wait for a person where there is none.
+    fn policy(&self, store: &Sqlite) -> Result<Policy, Failure> {
+        let anyone = !wait(store.approvers())?.is_empty();
+        let on_wider = match self.on_wider {
+            Some(Wider::NewDecision) => OnWider::NewDecision,
+            Some(Wider::Hold) => OnWider::Hold,
+            Some(Wider::Refuse) => OnWider::Refuse,
+            Some(Wider::HoldEffects) => OnWider::HoldEffects,
+            None if anyone => OnWider::HoldEffects,
+            None => OnWider::NewDecision,
+        };
+        let policy = Policy { on_wider, hold_effects: self.hold_effects, ..Policy::default() };
+        if policy.holds() && !anyone && !self.observe {
+            let flag = if self.hold_effects { "--hold-effects" } else { "--on-wider" };
+            return Err(Failure::one(
+                flag,
+                "Calls would wait for an approver, and none is enrolled: they would wait for nobody.",
+                "Enrol one at a terminal: steadfast approver enrol NAME. Or leave the flag out.",
+            ));
+        }
+        Ok(policy)
+    }
+
     /// The adapters that are declared, and what they may rest on.
     fn declared(&self) -> Result<Declared, Failure> {
         let mut facts = BTreeMap::new();

@@ -239,3 +239,25 @@ async fn a_server_that_goes_back_is_on_record_as_it_is_now() {
     assert!(text.contains("granted already"), "{text}");
     live.leave().await;
 }
+
+#[tokio::test]
+async fn a_gateway_of_many_clients_tells_of_each_session() {
+    use crate::front::Gateway;
+    let gateway = Gateway::start(json!({"phases": [before(), wider()]})).await;
+    let mut one = gateway.client(Era::Legacy).await;
+    one.list().await;
+    gateway.recorder.switch(1);
+    let mut two = gateway.client(Era::Legacy).await;
+    two.list().await;
+    let store = gateway.store().display().to_string();
+    let asked = ["status", "lab/deploy", "--format", "json", "--store", store.as_str()];
+    let shown = gateway.run(&asked).await;
+    let status: Value = serde_json::from_str(&shown).unwrap_or_else(|_| panic!("{shown}"));
+    let sessions = status["gateways"][0]["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 2, "{status:#}");
+    let seen = |n: usize| &sessions[n]["tools"][0]["snapshot"]["last"]["digest"];
+    assert_ne!(seen(0), seen(1), "each was shown its own");
+    assert!(sessions.iter().all(|session| session["server"] == "lab"));
+    gateway.stop();
+    gateway.ended().await;
+}

@@ -71,7 +71,11 @@ impl Live {
 
     /// Starts everything.
     pub async fn start(era: Era, script: Value, flags: &[&str]) -> Live {
-        let folder = tempfile::tempdir().unwrap();
+        Live::start_in(tempfile::tempdir().unwrap(), era, script, flags).await
+    }
+
+    /// Starts everything in a folder whose store may hold something already.
+    pub async fn start_in(folder: TempDir, era: Era, script: Value, flags: &[&str]) -> Live {
         std::fs::write(folder.path().join("script.json"), script.to_string()).unwrap();
         let recorder = Recorder::start().await.unwrap();
         let own = env!("CARGO_BIN_EXE_steadfast");

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
 mod adapters;
+mod approvals;
 mod bad_input;
 mod control;
 mod decision_map;
@@ -11,7 +12,9 @@ mod gate;
 mod gateway;
 mod live;
 mod program;
+mod retire;
 mod run;
+mod setup;
 mod snapshot;
 mod state;
 mod wrap;

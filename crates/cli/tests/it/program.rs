@@ -3,8 +3,9 @@
 use crate::run::Folder;
 
 const COMMANDS: &[&str] = &[
-    "diff", "snapshot", "lock", "gate", "adapters", "sessions", "activity", "journal", "status",
-    "tail", "accept", "explain", "rules", "completions", "man",
+    "diff", "snapshot", "lock", "gate", "adapters", "sessions", "activity", "journal", "setup",
+    "status", "tail", "accept", "approver", "approve", "deny", "explain", "rules", "completions",
+    "man",
 ];
 
 #[test]

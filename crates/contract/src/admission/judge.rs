@@ -31,7 +31,23 @@ pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> De
     }
     let judge = Judge { facts, compare, adapt };
     let each = facts.live.iter().map(|live| judge.under(live)).collect();
-    agreed(facts, each)
+    let decision = agreed(facts, each);
+    if !facts.policy.hold_effects || facts.reads() {
+        return decision;
+    }
+    let (adapted, ground) = match decision {
+        Decision::Forward(ground) => (None, ground),
+        Decision::Adapt(adapted, ground) => (Some(adapted), ground),
+        Decision::Hold(..) | Decision::Refuse(..) => return decision,
+    };
+    let refusal = Refusal {
+        planned_revision: ground.planned.clone(),
+        current_revision: ground.live.clone(),
+        required_action: Action::AskPerson,
+        retry: Retry::No,
+        ..plain(facts, Code::ApprovalRequired)
+    };
+    Decision::Hold(refusal, adapted, ground)
 }
 
 struct Judge<'a> {
@@ -53,6 +69,7 @@ impl Judge<'_> {
         let decision = agreed(facts, each);
         let ground = match &decision {
             Decision::Forward(ground) | Decision::Adapt(_, ground) => ground.clone(),
+            // What is held waits for the same person; the card tells of the first reason.
             Decision::Hold(..) | Decision::Refuse(..) => return decision,
         };
         let wider = self.reach(live);
@@ -137,13 +154,15 @@ impl Judge<'_> {
         });
         if known && fit == Fit::Fits {
             // Nothing says that the call means something else; nothing proves that it does not.
-            return if ground.effect {
-                Decision::Refuse(
-                    self.stale(Code::ContractUndecided, planned, live, &moved, ended),
-                    ground,
-                )
+            if !ground.effect {
+                return Decision::Forward(ground);
+            }
+            let stale = self.stale(Code::ContractUndecided, planned, live, &moved, ended);
+            return if facts.policy.holds_doubt(true) {
+                let stale = Refusal { required_action: Action::AskPerson, ..stale };
+                Decision::Hold(stale, None, ground)
             } else {
-                Decision::Forward(ground)
+                Decision::Refuse(stale, ground)
             };
         }
         let code = if matches!(fit, Fit::Unknown(_)) && known {
@@ -196,11 +215,21 @@ impl Judge<'_> {
             retry: Retry::NewDecision,
             ..plain(facts, Code::AuthorityWidened)
         };
+        if facts.policy.holds_doubt(ground.effect) {
+            let refusal =
+                Refusal { required_action: Action::AskPerson, retry: Retry::No, ..refusal };
+            let adapted = match allowed {
+                Decision::Adapt(adapted, _) => Some(adapted),
+                _ => None,
+            };
+            return Decision::Hold(refusal, adapted, ground);
+        }
         match facts.policy.on_wider {
-            OnWider::NewDecision if looked => with_ground(allowed, ground),
-            OnWider::NewDecision => Decision::Refuse(refusal, ground),
-            OnWider::Hold => {
-                Decision::Hold(Refusal { required_action: Action::AskPerson, ..refusal }, ground)
+            OnWider::NewDecision | OnWider::HoldEffects | OnWider::Hold if looked => {
+                with_ground(allowed, ground)
+            }
+            OnWider::NewDecision | OnWider::HoldEffects | OnWider::Hold => {
+                Decision::Refuse(refusal, ground)
             }
             OnWider::Refuse => Decision::Refuse(
                 Refusal { required_action: Action::AskPerson, retry: Retry::No, ..refusal },
@@ -269,25 +298,25 @@ fn with_grade(revisions: Vec<&Arc<Revised>>, grade: Grade) -> Vec<(Arc<Revised>,
 
 /// Several candidates, or several live revisions: the call goes on only where all say the same.
 fn agreed(facts: &Facts<'_>, each: Vec<Decision>) -> Decision {
+    let goes = |decision: &Decision| !matches!(decision, Decision::Refuse(..));
+    // What would be sent. A hold and what goes on at once may be the same action.
     let action = |decision: &Decision| match decision {
-        Decision::Forward(_) => Some(None),
-        Decision::Adapt(adapted, _) => {
-            Some(Some((adapted.tool.clone(), adapted.arguments.clone())))
+        Decision::Adapt(adapted, _) | Decision::Hold(_, Some(adapted), _) => {
+            Some((adapted.tool.clone(), adapted.arguments.clone()))
         }
-        Decision::Hold(..) | Decision::Refuse(..) => None,
+        Decision::Forward(_) | Decision::Hold(_, None, _) | Decision::Refuse(..) => None,
     };
-    let differs = each.windows(2).any(|pair| action(&pair[0]) != action(&pair[1]));
-    let mut each = each.into_iter();
-    let Some(first) = each.next() else {
-        return Decision::Refuse(plain(facts, Code::ContractUndecided), Ground::default());
+    let differs = each
+        .windows(2)
+        .any(|pair| goes(&pair[0]) != goes(&pair[1]) || action(&pair[0]) != action(&pair[1]));
+    // All go on alike, or all refuse: the first speaks for all. Where one waits for a person, all do.
+    let held = |decision: &Decision| matches!(decision, Decision::Hold(..));
+    let speaks = if differs {
+        each.iter().position(|decision| !goes(decision))
+    } else {
+        Some(each.iter().position(held).unwrap_or(0))
     };
-    if !differs {
-        // All go on alike, or all refuse: the first refusal speaks for all.
-        return first;
-    }
-    let mut all = std::iter::once(first).chain(each);
-    let refused = all.find(|decision| action(decision).is_none());
-    refused.unwrap_or_else(|| {
+    speaks.and_then(|index| each.into_iter().nth(index)).unwrap_or_else(|| {
         let fault = Fault {
             rule: "revisions",
             field: None,

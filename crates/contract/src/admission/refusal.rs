@@ -20,6 +20,8 @@ pub enum Code {
     AuthorityWidened,
     /// What it would do under the new contract cannot be decided.
     ContractUndecided,
+    /// Nothing is wrong with it, but such calls wait for a person.
+    ApprovalRequired,
 }
 
 impl Code {
@@ -32,6 +34,7 @@ impl Code {
             Code::ContractUnverified => "CONTRACT_UNVERIFIED",
             Code::AuthorityWidened => "AUTHORITY_WIDENED",
             Code::ContractUndecided => "CONTRACT_UNDECIDED",
+            Code::ApprovalRequired => "APPROVAL_REQUIRED",
         }
     }
 }
@@ -210,6 +213,11 @@ impl Refusal {
             Code::ContractUndecided => format!(
                 "NOT EXECUTED: {tool} changed, and whether this call still means the same could not be decided. Nothing was sent."
             ),
+            Code::ApprovalRequired => {
+                format!(
+                    "NOT EXECUTED: calls of {tool} wait for a person's approval. Nothing was sent."
+                )
+            }
         }];
         for (field, schema) in &self.missing {
             lines.push(format!("- {} must be sent now: {}.", name(field), takes(schema)));

@@ -80,7 +80,7 @@ fn with<'a>(
 
 fn refusal(decision: &Decision) -> &Refusal {
     match decision {
-        Decision::Refuse(refusal, _) | Decision::Hold(refusal, _) => refusal,
+        Decision::Refuse(refusal, _) | Decision::Hold(refusal, ..) => refusal,
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -247,9 +247,48 @@ fn reach_beyond_the_grant_is_a_new_decision_a_hold_or_a_refusal() {
     assert!(forwards(&with(one, one, Some(&old), &call, |_| {})));
     let held = with(one, one, Some(&old), &call, |facts| facts.policy.on_wider = OnWider::Hold);
     assert!(matches!(held, Decision::Hold(..)), "{held:?}");
+    let held =
+        with(one, one, Some(&old), &call, |facts| facts.policy.on_wider = OnWider::HoldEffects);
+    assert!(matches!(held, Decision::Hold(..)), "it may have an effect: {held:?}");
+    let read = with(one, one, Some(&old), &call, |facts| {
+        facts.policy.on_wider = OnWider::HoldEffects;
+        facts.configured_read = true;
+    });
+    assert!(forwards(&read), "{read:?}");
     let refused =
         with(one, one, Some(&old), &call, |facts| facts.policy.on_wider = OnWider::Refuse);
     assert_eq!(refusal(&refused).retry, Retry::No);
+}
+
+#[test]
+fn every_effect_can_wait_for_a_person_and_reads_do_not() {
+    let old = revised(base());
+    let one = std::slice::from_ref(&old);
+    let call = json!({"project": "shop"});
+    let held = with(one, one, Some(&old), &call, |facts| facts.policy.hold_effects = true);
+    assert!(matches!(held, Decision::Hold(..)), "{held:?}");
+    assert_eq!(refusal(&held).code, Code::ApprovalRequired);
+    let read = with(one, one, Some(&old), &call, |facts| {
+        facts.policy.hold_effects = true;
+        facts.configured_read = true;
+    });
+    assert!(forwards(&read));
+    // What cannot run at all is refused, not held.
+    let gone = with(one, &[], Some(&old), &call, |facts| facts.policy.hold_effects = true);
+    assert_eq!(refusal(&gone).code, Code::ToolRemoved);
+}
+
+#[test]
+fn where_one_of_several_revisions_needs_a_person_all_do() {
+    let open =
+        changed(|raw| raw["annotations"] = json!({"readOnlyHint": false, "destructiveHint": true}));
+    let mut raw = base();
+    raw["annotations"] = json!({"readOnlyHint": false, "destructiveHint": false});
+    let old = revised(raw);
+    let live = [Arc::clone(&old), Arc::clone(&open)];
+    let call = json!({"project": "shop"});
+    let decision = with(&live, &live, Some(&old), &call, |f| f.policy.on_wider = OnWider::Hold);
+    assert!(matches!(decision, Decision::Hold(..) | Decision::Refuse(..)), "{decision:?}");
 }
 
 #[test]

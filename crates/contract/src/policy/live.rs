@@ -45,6 +45,8 @@ pub struct Server {
     pub long: Vec<String>,
     /// What happens to a call that would use reach beyond the grant.
     pub on_wider: Option<OnWider>,
+    /// Hold every call that may have an effect for a person.
+    pub hold_effects: bool,
     /// How old the last reading of the list may be for a call with effects.
     pub effect_age: Option<Duration>,
     /// Write a planned default into calls with effects too.
@@ -113,8 +115,8 @@ pub(super) fn read_gateway(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Gate
 }
 
 const SERVER: &[&str] = &[
-    "command", "url", "headers-from-env", "reads", "long", "on-wider", "effect-age", "pin-effects",
-    "observe", "adapters", "facts",
+    "command", "url", "headers-from-env", "reads", "long", "on-wider", "hold-effects",
+    "effect-age", "pin-effects", "observe", "adapters", "facts",
 ];
 
 pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Server> {
@@ -176,6 +178,7 @@ fn read_server(
     let words = [
         ("new-decision", OnWider::NewDecision),
         ("hold", OnWider::Hold),
+        ("hold-effects", OnWider::HoldEffects),
         ("refuse", OnWider::Refuse),
     ];
     let mut facts = BTreeMap::new();
@@ -192,6 +195,7 @@ fn read_server(
         reads: reader.words(table, "reads"),
         long: reader.words(table, "long"),
         on_wider: reader.word(table, "on-wider", &words),
+        hold_effects: reader.flag(table, "hold-effects").is_some_and(|(_, flag)| flag),
         effect_age: reader.duration(table, "effect-age"),
         pin_effects: reader.flag(table, "pin-effects").is_some_and(|(_, flag)| flag),
         observe: reader.flag(table, "observe").is_some_and(|(_, flag)| flag),

@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::call::{Call, Turn};
+use crate::catalogue::Catalogue;
 use crate::{event, limits};
 use contract::admission::{Adapted, Ground, Refusal};
 use contract::{Revised, Tool, ToolList, Verdict};
@@ -89,11 +90,32 @@ impl Session {
             Ok::<(), store::StoreError>(())
         };
         work.await.map_err(|why| why.to_string())?;
+        self.void_moved(before.as_deref(), &catalogue).await?;
         if recorded.lists.len() >= limits::COMPARISONS {
             recorded.lists.clear();
         }
         recorded.lists.insert(catalogue.digest().to_owned());
         recorded.current = Some(catalogue);
+        Ok(())
+    }
+
+    /// Makes void what a person said about tools that are no longer what the person was shown.
+    async fn void_moved(&self, before: Option<&Catalogue>, now: &Catalogue) -> Result<(), String> {
+        let digests = |list: &Catalogue, tool: &str| -> Vec<String> {
+            list.tool(tool).iter().map(|revised| revised.digest().to_owned()).collect()
+        };
+        for (tool, _) in before.iter().flat_map(|before| before.tools()) {
+            if before.is_some_and(|before| digests(before, tool) != digests(now, tool)) {
+                let (server, at) = (self.upstream.name().to_owned(), event::now());
+                let why = "its contract changed".to_owned();
+                let voided = self.hub.store.void(server, tool.clone(), why, at).await;
+                let voided = voided.map_err(|why| why.to_string())?;
+                if voided > 0 {
+                    let what = format!("{tool} changed: {voided} approvals for it are void");
+                    self.tell("changed", Some(tool), None, &what);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -189,8 +211,20 @@ impl Session {
         let sentence = format!("refused a call of {tool}{about}: nothing was sent");
         self.tell("refused", Some(tool), Some(refusal.code.name()), &sentence);
         self.count(tool, store::Counted::Refused, ground).await;
+        if let Some(planned) = &ground.planned {
+            self.view().to_repair(tool, planned);
+        }
         if person {
             self.count(tool, store::Counted::Person, ground).await;
+        }
+    }
+
+    /// A call goes through as it came: where one was refused before it, the client repaired it without a person.
+    pub(crate) async fn repaired(&self, tool: &str, ground: &Ground) {
+        let planned = self.view().repaired(tool);
+        if let Some(planned) = planned.filter(|planned| Some(planned) != ground.planned.as_ref()) {
+            let old = Ground { planned: Some(planned), ..ground.clone() };
+            self.count(tool, store::Counted::Repaired, &old).await;
         }
     }
 
@@ -208,7 +242,7 @@ impl Session {
         }
     }
 
-    async fn count(&self, tool: &str, what: store::Counted, ground: &Ground) {
+    pub(crate) async fn count(&self, tool: &str, what: store::Counted, ground: &Ground) {
         let Some(revision) = ground.planned.clone() else { return };
         let count = store::Count {
             server: self.upstream.name().to_owned(),

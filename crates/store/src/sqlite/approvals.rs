@@ -8,8 +8,8 @@ use crate::approval::{check, public_key};
 use crate::journal::{Entry, Kind, Part};
 use crate::keys::Seal;
 use crate::{
-    Approval, ApprovalId, ApprovalState, Approver, Millis, NewApproval, Redeemed, RequestId,
-    Ruling, Settlement, StoreError, WhyNot, limits,
+    Approval, ApprovalId, ApprovalQuery, ApprovalState, Approver, Millis, NewApproval, Redeemed,
+    RequestId, Ruling, Settlement, StoreError, WhyNot, limits,
 };
 
 pub(super) fn ask(work: &mut Work<'_>, new: NewApproval) -> Result<(), StoreError> {
@@ -270,6 +270,23 @@ pub(super) fn approval(
                WHERE a.id = ?1";
     let found = rows(conn, sql, &[&approval.to_string()], |row| approval_of(row, seal, journal))?;
     Ok(found.into_iter().next())
+}
+
+pub(super) fn approvals(
+    conn: &Connection,
+    seal: Option<&Seal>,
+    journal: &str,
+    query: &ApprovalQuery,
+) -> Result<Vec<Approval>, StoreError> {
+    // The words are those of a closed set: they stand in the text so that the index of open approvals serves.
+    let states: Vec<String> = query.states.iter().map(|state| format!("'{state}'")).collect();
+    let sql = format!(
+        "SELECT a.*, p.sealed FROM approval a LEFT JOIN payload p ON p.seq = a.leaf AND p.part = 'card'
+         WHERE a.server = ?1 AND a.tool = ?2 AND a.state IN ({}) ORDER BY a.id DESC LIMIT ?3",
+        states.join(", ")
+    );
+    let limit = query.limit.min(limits::ROWS);
+    rows(conn, &sql, &[&query.server, &query.tool, &limit], |row| approval_of(row, seal, journal))
 }
 
 pub(super) fn pending(

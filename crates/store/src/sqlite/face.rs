@@ -7,10 +7,11 @@ use super::{Sqlite, counters, journal, ledger, revisions, sessions};
 use crate::journal::{Checkpoint, Leaf, Payload, VerifyingKey};
 use crate::keys::Seal;
 use crate::{
-    Activity, ActivityQuery, AdapterUse, Answer, Approval, ApprovalId, Approver, AttemptId, Count,
-    Counter, Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt, NewGrant, NewList,
-    NewOutcome, NewRevision, NewSession, Redeemed, RequestId, Resolution, Revision, Seen, Session,
-    SessionEnd, SessionId, SessionQuery, Settlement, Shown, Store, StoreError, StoredAnswer,
+    Activity, ActivityQuery, AdapterUse, Answer, Approval, ApprovalId, ApprovalQuery, Approver,
+    AttemptId, Count, Counter, Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt,
+    NewGrant, NewList, NewOutcome, NewRevision, NewSession, Redeemed, RequestId, Resolution,
+    Revision, Seen, Session, SessionEnd, SessionId, SessionQuery, Settlement, Shown, Store,
+    StoreError, StoredAnswer,
 };
 
 impl Sqlite {
@@ -149,6 +150,11 @@ impl Store for Sqlite {
     fn approval(&self, id: ApprovalId) -> Answer<'_, Option<Approval>> {
         let (seal, name) = (self.seal.clone(), self.journal_name());
         self.read(move |conn| approvals::approval(conn, seal.as_deref(), &name, id))
+    }
+
+    fn approvals(&self, query: ApprovalQuery) -> Answer<'_, Vec<Approval>> {
+        let (seal, name) = (self.seal.clone(), self.journal_name());
+        self.read(move |conn| approvals::approvals(conn, seal.as_deref(), &name, &query))
     }
 
     fn pending(&self, at: Millis) -> Answer<'_, Vec<Approval>> {

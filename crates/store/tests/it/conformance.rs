@@ -4,10 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey};
 use store::{
-    ActivityQuery, Again, ApprovalState, Approver, Count, Counted, Decision, GrantHow, NewApproval,
-    NewGrant, NewList, NewOutcome, NewRevision, OutcomeState, Redeemed, RequestId, Resolution,
-    Ruling, SessionEnd, SessionId, SessionQuery, Settlement, Store, StoreError, Verdict, WhyNot,
-    approval::signed_text,
+    ActivityQuery, Again, ApprovalQuery, ApprovalState, Approver, Count, Counted, Decision,
+    GrantHow, NewApproval, NewGrant, NewList, NewOutcome, NewRevision, OutcomeState, Redeemed,
+    RequestId, Resolution, Ruling, SessionEnd, SessionId, SessionQuery, Settlement, Store,
+    StoreError, Verdict, WhyNot, approval::signed_text,
 };
 
 use crate::sample::{NOON, attempt, decision, outcome, session};
@@ -379,6 +379,16 @@ pub async fn an_approval_ends_by_denial_change_and_time(store: &dyn Store) {
     }
     let void = Redeemed::Not(WhyNot::Void);
     assert_eq!(told, [Redeemed::Not(WhyNot::Denied), void, void]);
+    let of = |states: &[ApprovalState], limit| {
+        let (server, tool) = ("github".into(), "create_issue".into());
+        store.approvals(ApprovalQuery { server, tool, states: states.to_vec(), limit })
+    };
+    let ids = |found: Vec<store::Approval>| found.iter().map(|one| one.id).collect::<Vec<_>>();
+    let voided = of(&[ApprovalState::Void], 9).await.unwrap();
+    assert_eq!(voided[0].card.as_deref(), Some(waiting.card.as_str()));
+    assert_eq!(ids(voided), [waiting.id, asked.id], "the newest first");
+    assert_eq!(ids(of(ApprovalState::ALL, 1).await.unwrap()), [waiting.id]);
+    assert!(of(&[ApprovalState::Pending, ApprovalState::Approved], 9).await.unwrap().is_empty());
     let late = held(store).await;
     let yes = Settlement { at: late.expires, ..signed(&key, &late, Ruling::Approved) };
     refused(store.settle(yes).await, "is over");

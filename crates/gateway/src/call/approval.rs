@@ -1,0 +1,254 @@
+//! A call that waits for a person. The approval is bound to exactly this action, is good once, and is void when
+//! anything moves.
+
+use super::card::{Action, card};
+use super::{Call, Plan, Turn, moved_on};
+use crate::session::{Outgoing, Session};
+use crate::{event, limits, refusal};
+use contract::admission::{Adapted, Code, Refusal};
+use mcp::message;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use store::{
+    Approval, ApprovalId, ApprovalQuery, ApprovalState, Counted, Decision, NewApproval, Redeemed,
+    StoreError, Verdict, WhyNot,
+};
+use tokio::time::{Instant, sleep};
+
+/// What the person said so far.
+enum Word {
+    Approved,
+    Pending,
+    Denied,
+    /// It covers nothing any more.
+    Over,
+    /// The client no longer wants an answer.
+    Withdrawn,
+}
+
+/// Waits for the word of a person about a held call. Gives the turn to send it; `None` where the client was answered.
+///
+/// The first such call asks, and is on record as held before. The same call made again finds what was asked, and
+/// redeems it: it is on record as admitted under that approval.
+pub(super) async fn word(
+    session: &Arc<Session>,
+    call: &Call,
+    plan: &Plan,
+    mut record: Decision,
+    why: &Refusal,
+    adapted: Option<&Adapted>,
+    turn: Turn,
+) -> Option<Turn> {
+    let digest = action_digest(session, call, plan, adapted);
+    let known = match open(session, adapted.map_or(&call.tool, |a| &a.tool), &digest).await {
+        Ok(known) => known,
+        Err(error) => return broken(session, call, turn, &error.to_string()).await,
+    };
+    let again = known.is_some();
+    let (id, expires) = match known {
+        Some(known) => (known.id, known.expires),
+        None => match ask(session, call, plan, &record, why, adapted, &digest).await {
+            Ok(asked) => asked,
+            Err(error) => return broken(session, call, turn, &error.to_string()).await,
+        },
+    };
+    let (word, mut turn) = match wait(session, call, id, expires, turn).await {
+        Ok(waited) => waited,
+        Err(error) => {
+            return broken(session, call, Turn::new().0, &error.to_string()).await;
+        }
+    };
+    let mut code = match word {
+        Word::Approved | Word::Over => "APPROVAL_VOID",
+        Word::Pending => "APPROVAL_PENDING",
+        Word::Denied => "APPROVAL_DENIED",
+        Word::Withdrawn => "WITHDRAWN",
+    };
+    let mut moved = false;
+    if matches!(word, Word::Approved) {
+        // Time went by: what holds is looked at again before the approval is used up.
+        let _ = session.verified_for(&call.tool).await;
+        moved = moved_on(session, call, plan).await;
+        let redeemed = match moved {
+            true => Ok(Redeemed::Not(WhyNot::Void)),
+            false => session.store().redeem(id, digest, event::now()).await,
+        };
+        match redeemed {
+            Ok(Redeemed::Once) => {
+                (record.verdict, record.approval) = (Verdict::Admitted, Some(id));
+                // The request that asked is on record as held, and goes on under its own approval.
+                let recorded = if again { session.decided(&record).await } else { Ok(()) };
+                let turn = turn.take().unwrap_or_else(|| Turn::new().0);
+                return match recorded {
+                    Ok(()) => Some(turn),
+                    Err(why) => broken(session, call, turn, &why).await,
+                };
+            }
+            Ok(Redeemed::Not(_)) => {}
+            Err(error) => return broken(session, call, Turn::new().0, &error.to_string()).await,
+        }
+        if moved {
+            code = Code::StaleToolSchema.name();
+        }
+    }
+    drop(turn);
+    if again {
+        if code != "APPROVAL_PENDING" {
+            record.verdict = Verdict::Refused { code: code.to_owned() };
+        }
+        if let Err(why) = session.decided(&record).await {
+            return broken(session, call, Turn::new().0, &why).await;
+        }
+    }
+    if !moved {
+        let result = refusal::held(&call.tool, code, &id.to_string(), expires, plan.era);
+        session.reply(&call.id, message::response(&call.id, &result)).await;
+    }
+    None
+}
+
+async fn broken(session: &Session, call: &Call, turn: Turn, why: &str) -> Option<Turn> {
+    session.broken(call, turn, why).await;
+    None
+}
+
+/// The digest of exactly what would be done: any other server, tool, revision, argument or principal is another action.
+fn action_digest(session: &Session, call: &Call, plan: &Plan, adapted: Option<&Adapted>) -> String {
+    let (tool, arguments) = super::form(call, adapted);
+    let live: Vec<&str> = plan.live.iter().map(|live| live.digest()).collect();
+    contract::digest::of_value(&json!({
+        "server": session.upstream().name(),
+        "tool": tool,
+        "revisions": live,
+        "arguments": arguments,
+        "principal": session.principal(),
+    }))
+}
+
+/// The approval that was asked for this action and is still open.
+async fn open(session: &Session, tool: &str, digest: &str) -> Result<Option<Approval>, StoreError> {
+    let query = ApprovalQuery {
+        server: session.upstream().name().to_owned(),
+        tool: tool.to_owned(),
+        states: vec![ApprovalState::Pending, ApprovalState::Approved],
+        limit: limits::OPEN_APPROVALS,
+    };
+    let now = event::now();
+    let found = session.store().approvals(query).await?;
+    Ok(found.into_iter().find(|known| known.action_digest == digest && known.expires > now))
+}
+
+/// Asks for an approval: the call is on record as held, and so is what the person is shown.
+async fn ask(
+    session: &Session,
+    call: &Call,
+    plan: &Plan,
+    record: &Decision,
+    why: &Refusal,
+    adapted: Option<&Adapted>,
+    digest: &str,
+) -> Result<(ApprovalId, u64), StoreError> {
+    let (tool, arguments) = super::form(call, adapted);
+    let server = session.upstream().name();
+    let query = ApprovalQuery {
+        server: server.to_owned(),
+        tool: tool.to_owned(),
+        states: vec![ApprovalState::Redeemed],
+        limit: 1,
+    };
+    let last = session.store().approvals(query).await?.into_iter().next();
+    let last = last.and_then(|last| serde_json::from_str::<Value>(&last.card?).ok());
+    let destroys = plan.live.iter().any(|l| !l.hints().read_only && l.hints().destructive);
+    let revision = plan.ground.live.clone().unwrap_or_default();
+    let action = Action {
+        server,
+        called: &call.tool,
+        tool,
+        arguments,
+        principal: session.principal(),
+        revision: &revision,
+        mode: match (plan.ground.effect, destroys) {
+            (false, _) => "reads",
+            (true, false) => "writes",
+            (true, true) => "may destroy",
+        },
+        by: &plan.by,
+        refusal: why,
+    };
+    let card = card(&action, &session.comparisons().options().lexicon, last.as_ref());
+    let now = event::now();
+    let id = session.store().ids().approval(now)?;
+    let expires = now + u64::try_from(limits::APPROVAL.as_millis()).unwrap_or(u64::MAX);
+    session.store().decide(record.clone()).await?;
+    let asked = NewApproval {
+        id,
+        request: plan.request,
+        principal: session.principal().to_owned(),
+        session: session.id(),
+        server: server.to_owned(),
+        tool: tool.to_owned(),
+        revision,
+        action_digest: digest.to_owned(),
+        card: card.to_string(),
+        expires,
+        at: now,
+    };
+    session.store().ask(asked).await?;
+    session.tell(
+        "held",
+        Some(&call.tool),
+        Some(why.code.name()),
+        &format!("holds a call of {} for a person: steadfast approve {id}", call.tool),
+    );
+    session.count(&call.tool, Counted::Person, &plan.ground).await;
+    Ok((id, expires))
+}
+
+/// Waits for the word, for a while. The turn is kept where the word is there already, and others go first where not.
+async fn wait(
+    session: &Session,
+    call: &Call,
+    id: ApprovalId,
+    expires: u64,
+    turn: Turn,
+) -> Result<(Word, Option<Turn>), StoreError> {
+    let mut turn = Some(turn);
+    let (begun, mut told) = (Instant::now(), None::<Instant>);
+    let progress = progress_token(call);
+    loop {
+        let state = session.store().approval(id).await?.map(|approval| approval.state);
+        let word = match state {
+            Some(ApprovalState::Approved) => Word::Approved,
+            Some(ApprovalState::Denied) => Word::Denied,
+            Some(ApprovalState::Redeemed | ApprovalState::Void) | None => Word::Over,
+            Some(ApprovalState::Pending) if expires <= event::now() => Word::Over,
+            Some(ApprovalState::Pending) if session.withdrawn(&call.id) => Word::Withdrawn,
+            Some(ApprovalState::Pending) if begun.elapsed() >= limits::HOLD => Word::Pending,
+            Some(ApprovalState::Pending) => {
+                drop(turn.take());
+                let due = told.is_none_or(|told| told.elapsed() >= limits::HOLD_PROGRESS);
+                if let Some(token) = progress.as_ref().filter(|_| due) {
+                    let params = json!({
+                        "progressToken": token,
+                        "progress": begun.elapsed().as_secs() + 1,
+                        "message": format!("waits for a person: approval {id}"),
+                    });
+                    let text =
+                        message::notification("notifications/progress", Some(&params.to_string()));
+                    session.say(Outgoing::beside(Some(call.id.clone()), text)).await;
+                    told = Some(Instant::now());
+                }
+                sleep(limits::HOLD_LOOK).await;
+                continue;
+            }
+        };
+        return Ok((word, turn));
+    }
+}
+
+/// The token by which the client wants to hear of progress.
+fn progress_token(call: &Call) -> Option<Value> {
+    let params: Map<String, Value> = serde_json::from_str(call.message.params()?).ok()?;
+    let token = params.get("_meta")?.get("progressToken")?;
+    (token.is_string() || token.is_number()).then(|| token.clone())
+}

@@ -1,0 +1,229 @@
+//! What an approver is shown of an action: which objects, how many, with which mode, over what, and what is different
+//! from the last time. Values are cut, and a cut one keeps its digest; everything in here is data of a client or a
+//! server and is quoted as such by whoever shows it.
+
+use crate::limits;
+use contract::admission::Refusal;
+use contract::lexicon::{Lexicon, Role, is_identifier};
+use serde_json::{Map, Value, json};
+
+/// What a card is made of.
+pub(super) struct Action<'a> {
+    /// The server.
+    pub server: &'a str,
+    /// The tool as it was called.
+    pub called: &'a str,
+    /// The tool that would run.
+    pub tool: &'a str,
+    /// The arguments that would be sent.
+    pub arguments: &'a Value,
+    /// Who asks.
+    pub principal: &'a str,
+    /// The digest of what would run it.
+    pub revision: &'a str,
+    /// `reads`, `writes` or `destroys`, as the server claims and at least as grave as what was granted.
+    pub mode: &'a str,
+    /// The adapters that wrote the arguments.
+    pub by: &'a [String],
+    /// Why it waits.
+    pub refusal: &'a Refusal,
+}
+
+/// The card, and with `last`, the card of the last action that was approved, what differs from it.
+pub(super) fn card(action: &Action<'_>, lexicon: &Lexicon, last: Option<&Value>) -> Value {
+    let mut found = Found { lexicon, targets: Vec::new(), selected: 0, listed: 0 };
+    found.walk("", action.arguments, 0);
+    let none = Map::new();
+    let arguments = action.arguments.as_object().unwrap_or(&none);
+    let shown: Vec<Value> = arguments
+        .iter()
+        .take(limits::CARD_FIELDS)
+        .map(|(field, value)| row(field, value))
+        .collect();
+    let objects = if found.selected > 0 { found.selected } else { found.listed.max(1) };
+    let moved = action.refusal.changed.iter();
+    json!({
+        "server": action.server,
+        "tool": action.tool,
+        "called": action.called,
+        "principal": action.principal,
+        "revision": action.revision,
+        "mode": action.mode,
+        "objects": objects,
+        "targets": found.targets,
+        "reason": action.refusal.code.name(),
+        "moved": moved
+            .map(|fault| json!({"rule": fault.rule, "field": fault.field, "what": fault.what}))
+            .collect::<Vec<_>>(),
+        "differs": last.map(|last| differs(&shown, last)),
+        "more_arguments": arguments.len().saturating_sub(shown.len()),
+        "arguments": shown,
+        "adapted_by": action.by,
+    })
+}
+
+/// One argument: its value as JSON, cut.
+fn row(field: &str, value: &Value) -> Value {
+    let whole = value.to_string();
+    let mut row = json!({"field": cut(field), "value": cut(&whole)});
+    if whole.chars().count() > limits::CARD_VALUE {
+        row["digest"] = contract::digest::of_value(value).into();
+    }
+    row
+}
+
+fn cut(text: &str) -> String {
+    let mut cut: String = text.chars().take(limits::CARD_VALUE).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+/// The arguments that came, went or moved since the last card.
+fn differs(shown: &[Value], last: &Value) -> Vec<Value> {
+    let before = last.get("arguments").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let find =
+        |rows: &[Value], field: &Value| rows.iter().find(|row| row["field"] == *field).cloned();
+    let value = |row: Option<Value>| row.map_or(Value::Null, |row| row["value"].clone());
+    let mut differs: Vec<Value> = shown
+        .iter()
+        .filter(|row| find(before, &row["field"]).as_ref() != Some(row))
+        .map(|row| json!({"field": row["field"], "before": value(find(before, &row["field"])), "after": row["value"]}))
+        .collect();
+    differs.extend(
+        before
+            .iter()
+            .filter(|row| find(shown, &row["field"]).is_none())
+            .map(|row| json!({"field": row["field"], "before": row["value"], "after": null})),
+    );
+    differs
+}
+
+/// Arguments that select what is acted on.
+struct Found<'a> {
+    lexicon: &'a Lexicon,
+    targets: Vec<Value>,
+    /// The longest list of selected objects.
+    selected: usize,
+    /// The longest list of anything.
+    listed: usize,
+}
+
+impl Found<'_> {
+    fn walk(&mut self, path: &str, value: &Value, depth: usize) {
+        if depth > limits::CARD_DEPTH {
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    let path =
+                        if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    self.field(&path, name, value, depth);
+                }
+            }
+            Value::Array(items) => {
+                for item in items.iter().take(limits::CARD_FIELDS) {
+                    self.walk(path, item, depth + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn field(&mut self, path: &str, name: &str, value: &Value, depth: usize) {
+        let kind = match value {
+            Value::Bool(_) => Some("boolean"),
+            Value::Number(_) => Some("number"),
+            Value::String(_) => Some("string"),
+            Value::Array(_) => Some("array"),
+            Value::Object(_) => Some("object"),
+            Value::Null => None,
+        };
+        let role = self.lexicon.role_of(path, kind);
+        let selects = is_identifier(name)
+            || matches!(role, Role::Target | Role::Authority | Role::FreeForm | Role::Guard);
+        if let Value::Array(items) = value {
+            let longest = if selects { &mut self.selected } else { &mut self.listed };
+            *longest = items.len().max(*longest);
+        }
+        if selects && !value.is_object() && self.targets.len() < limits::CARD_FIELDS {
+            self.targets.push(row(path, value));
+        }
+        self.walk(path, value, depth + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::admission::{Action as Do, Code, Retry};
+
+    fn of(arguments: &Value, last: Option<&Value>) -> Value {
+        let refusal = Refusal {
+            code: Code::AuthorityWidened,
+            tool: "t".into(),
+            missing: Vec::new(),
+            obsolete: Vec::new(),
+            changed: Vec::new(),
+            required_action: Do::AskPerson,
+            retry: Retry::No,
+            planned_revision: None,
+            current_revision: None,
+            ready: None,
+            heir: None,
+            rejection: None,
+        };
+        let action = Action {
+            server: "s",
+            called: "t",
+            tool: "t",
+            arguments,
+            principal: "p",
+            revision: "sha256:aa",
+            mode: "writes",
+            by: &[],
+            refusal: &refusal,
+        };
+        card(&action, &Lexicon::default(), last)
+    }
+
+    #[test]
+    fn targets_and_their_number_are_found_at_any_depth() {
+        let card = of(
+            &json!({"filter": {"repository": "a/b"}, "issue_ids": [1, 2, 3], "note": "x"}),
+            None,
+        );
+        assert_eq!(card["objects"], 3);
+        let fields: Vec<&str> = card["targets"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| t["field"].as_str().unwrap())
+            .collect();
+        assert_eq!(fields, ["filter.repository", "issue_ids"]);
+        assert_eq!(card["differs"], Value::Null, "nothing was approved before");
+    }
+
+    #[test]
+    fn what_differs_from_the_last_time_is_named_even_where_values_are_cut() {
+        let long = |end: &str| json!({"body": format!("{}{end}", "x".repeat(5_000)), "same": 1});
+        let last = of(&long("a"), None);
+        assert_eq!(of(&long("a"), Some(&last))["differs"], json!([]));
+        let differs = &of(&long("b"), Some(&last))["differs"];
+        assert_eq!(differs[0]["field"], "body");
+        assert_eq!(differs.as_array().unwrap().len(), 1);
+        let gone = of(&json!({}), Some(&last));
+        assert_eq!(gone["differs"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_card_of_the_largest_call_is_small() {
+        let many: Map<String, Value> =
+            (0..5_000).map(|n| (format!("project_{n}"), "y".repeat(2_000).into())).collect();
+        let card = of(&Value::Object(many), None);
+        assert_eq!(card["more_arguments"], 5_000 - limits::CARD_FIELDS);
+        assert!(card.to_string().len() < 200 << 10);
+    }
+}
