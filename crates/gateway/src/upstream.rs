@@ -312,7 +312,9 @@ impl Upstream {
         if fresh(&lock(&self.known)) {
             return Ok(());
         }
-        let read = self.settle().await;
+        // What is read is as old as its beginning: a list that was under way when this was asked may be the old one.
+        let began = Instant::now();
+        let read = self.settle(began).await;
         if let Err(why) = &read {
             lock(&self.known).fault = Some(why.clone());
         }
@@ -320,7 +322,7 @@ impl Upstream {
     }
 
     /// Reads the list until two readings agree, and swaps it.
-    async fn settle(&self) -> Result<(), String> {
+    async fn settle(&self, began: Instant) -> Result<(), String> {
         let mut readings: Vec<Arc<Catalogue>> = Vec::new();
         let before = self.catalogue();
         for _ in 0..limits::READINGS {
@@ -329,7 +331,7 @@ impl Upstream {
                 before.as_ref().filter(|b| readings.is_empty() && b.is_text(&pages))
             {
                 let same = Arc::clone(before);
-                self.swap(same, &[]);
+                self.swap(same, &[], began);
                 return Ok(());
             }
             let catalogue = Catalogue::read(pages, &self.definitions)?;
@@ -341,7 +343,7 @@ impl Upstream {
             let agreed = readings.last().is_some_and(|last| last.digest() == catalogue.digest());
             readings.push(Arc::clone(&catalogue));
             if agreed || (unmoved && readings.len() == 1) {
-                self.swap(catalogue, &readings);
+                self.swap(catalogue, &readings, began);
                 return Ok(());
             }
         }
@@ -351,7 +353,7 @@ impl Upstream {
         };
         let returned = readings.iter().filter(|r| r.digest() == last.digest()).count() > 1;
         if returned {
-            self.swap(last, &readings);
+            self.swap(last, &readings, began);
             return Ok(());
         }
         Err(format!("the list of tools did not hold still in {} readings", limits::READINGS))
@@ -398,7 +400,7 @@ impl Upstream {
     }
 
     /// Puts a list in place of the last one, and tells who waits for it.
-    fn swap(&self, catalogue: Arc<Catalogue>, readings: &[Arc<Catalogue>]) {
+    fn swap(&self, catalogue: Arc<Catalogue>, readings: &[Arc<Catalogue>], began: Instant) {
         let now = Instant::now();
         let mut known = lock(&self.known);
         let old = known.catalogue.clone();
@@ -416,7 +418,7 @@ impl Upstream {
         }
         let moved = old.as_ref().is_none_or(|old| old.digest() != catalogue.digest());
         known.catalogue = Some(catalogue);
-        known.verified = Some(now);
+        known.verified = Some(began);
         known.fault = None;
         drop(known);
         if moved && !first {

@@ -121,6 +121,7 @@ fn action_digest(session: &Session, call: &Call, plan: &Plan, adapted: Option<&A
         "tool": tool,
         "revisions": live,
         "arguments": arguments,
+        "task": call.as_task(),
         "principal": session.principal(),
     }))
 }

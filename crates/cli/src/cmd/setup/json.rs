@@ -184,7 +184,9 @@ fn plain(text: &str) -> String {
                 at += 1;
             }
             (byte, _) => {
-                if !byte.is_ascii_whitespace() && !(at < 3 && text.starts_with('\u{FEFF}')) {
+                // The mark at the beginning is white space here.
+                let mark = at < 3 && text.starts_with('\u{FEFF}');
+                if !mark && !byte.is_ascii_whitespace() {
                     comma = None;
                 }
                 at += 1;
