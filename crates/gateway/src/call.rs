@@ -96,6 +96,26 @@ impl Call {
         rewrite().unwrap_or_else(|| self.message.clone())
     }
 
+    /// True where the call may run as a task: the client asks for one, or says that it understands one.
+    fn may_defer(&self, live: &[Arc<Revised>], era: Era) -> bool {
+        const TASKS: &[&str] = &[
+            "_meta",
+            "io.modelcontextprotocol/clientCapabilities",
+            "extensions",
+            "io.modelcontextprotocol/tasks",
+        ];
+        let offered = |live: &Arc<Revised>| {
+            let support = live.tool().raw.pointer("/execution/taskSupport").and_then(Value::as_str);
+            matches!(support, Some("optional" | "required"))
+        };
+        match era {
+            Era::Legacy => self.as_task() && live.iter().all(offered),
+            Era::Modern => {
+                self.message.params().is_some_and(|p| mcp::json::find(p, TASKS).is_some())
+            }
+        }
+    }
+
     /// True where the client asks for a task in place of an answer.
     fn as_task(&self) -> bool {
         let params: Option<Map<String, Value>> =
@@ -176,7 +196,15 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
     let plan = Plan { request, ground, planned, live, shown_output, by, era: session.era() };
     let observed = session.settings().observe && refusal.is_some();
-    let verdict = if observed { Verdict::Admitted } else { verdict };
+    let outlives = refusal.is_none()
+        && !session.settings().observe
+        && session.settings().long.contains(&call.tool)
+        && !call.may_defer(&plan.live, plan.era);
+    let verdict = match (observed, outlives) {
+        (true, _) => Verdict::Admitted,
+        (_, true) => Verdict::Refused { code: refusal::NEEDS_TASK.to_owned() },
+        _ => verdict,
+    };
     let granted = granted.as_ref().map(|granted| granted.digest().to_owned());
     let record = plan.record(&call, granted, verdict, adapted.as_ref(), &session);
     session.tally(
@@ -191,6 +219,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         &plan.ground,
         &plan.by,
     );
+<<<<<<< HEAD
     let (turn, refusal) = match refusal {
         // A person decides about exactly this action.
         Some(why) if record.verdict == Verdict::Held => {
@@ -207,6 +236,15 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
             (turn, refusal)
         }
     };
+=======
+    if outlives {
+        drop(turn);
+        let sentence = format!("refused a call of {} that runs as a task only", call.tool);
+        session.tell("refused", Some(&call.tool), Some(refusal::NEEDS_TASK), &sentence);
+        let result = refusal::needs_task(&call.tool, plan.era);
+        return session.reply(&call.id, message::response(&call.id, &result)).await;
+    }
+>>>>>>> fcb0bc6 (Watch the gateway, hold its clients to the rules, and prove both through the real program)
     if let Some(refusal) = refusal {
         if !observed {
             drop(turn);
@@ -337,6 +375,7 @@ async fn record(
     state: OutcomeState,
     answer: Option<String>,
 ) {
+    session.came(state);
     let outcome = NewOutcome { attempt, state, answer, late: false, at: event::now() };
     if let Err(why) = session.store().outcome(outcome).await {
         session.tell("fault", None, None, &format!("an outcome could not be recorded: {why}"));

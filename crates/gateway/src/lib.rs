@@ -12,6 +12,7 @@ pub mod control;
 pub mod event;
 pub mod front;
 pub mod limits;
+pub mod metrics;
 pub mod mirror;
 pub mod refusal;
 pub mod session;

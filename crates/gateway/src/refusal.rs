@@ -102,6 +102,27 @@ pub fn not_sent(tool: &str, why: &str, era: Era) -> String {
     )
 }
 
+/// The code of a refusal for want of a task.
+pub const NEEDS_TASK: &str = "NEEDS_TASK";
+
+/// The call may outlive the contract that it was planned under, and would not run as a task.
+pub fn needs_task(tool: &str, era: Era) -> String {
+    let data = json!({
+        "error_code": NEEDS_TASK,
+        "tool": tool,
+        "required_action": "ask_person",
+        "side_effect_started": false,
+        "outcome": "not_sent",
+        "retry": "no",
+    });
+    result(
+        "NOT EXECUTED: calls of this tool take long and may outlive the contract they were planned under, so they are carried out as tasks alone. Nothing was sent. What to do: ask for a task, where the client can; else ask the person you work for.",
+        &data,
+        false,
+        era,
+    )
+}
+
 /// The server turned the request away before it did anything with it.
 pub fn turned_away(tool: &str, why: &str, era: Era) -> String {
     let data = json!({

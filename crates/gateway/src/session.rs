@@ -15,6 +15,7 @@ use crate::catalogue::{Catalogue, Definitions};
 use crate::compare::Comparisons;
 use crate::event::{self, Event, Events};
 use crate::limits;
+use crate::metrics::Metrics;
 use crate::upstream::{FromServer, Upstream};
 use crate::view::View;
 use contract::admission::{Adapt, Plain, Policy};
@@ -46,6 +47,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Tools that only read, whatever they claim.
     pub reads: BTreeSet<String>,
+    /// Tools whose calls may outlive their contract: they run as tasks, or not at all.
+    pub long: BTreeSet<String>,
     /// How old the last reading of the list may be for a call with effects.
     pub effect_age: Option<Duration>,
 }
@@ -69,8 +72,10 @@ pub struct Hub {
     pub adapters: Box<dyn Adapt + Send + Sync>,
     /// Who is told what happens.
     pub events: Events,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
     /// Sessions that are open.
-    live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
+    live: Arc<Mutex<BTreeMap<SessionId, Weak<Session>>>>,
 }
 
 impl Hub {
@@ -82,7 +87,22 @@ impl Hub {
             store,
             adapters: Box::new(Plain),
             events: Events::default(),
-            live: Mutex::default(),
+            metrics: Arc::default(),
+            live: Arc::default(),
+        }
+    }
+
+    /// A hub for another server of the same gateway, with adapters of its own.
+    #[must_use]
+    pub fn beside(&self, adapters: Box<dyn Adapt + Send + Sync>) -> Hub {
+        Hub {
+            definitions: Arc::clone(&self.definitions),
+            comparisons: Comparisons::new(self.comparisons.options().clone()),
+            store: Arc::clone(&self.store),
+            adapters,
+            events: self.events.clone(),
+            metrics: Arc::clone(&self.metrics),
+            live: Arc::clone(&self.live),
         }
     }
 

@@ -72,6 +72,8 @@ pub struct Speech {
     pub meta: Option<String>,
     /// The client's `initialize`, to greet a server that was started again.
     pub initialize: Option<Message>,
+    /// The revision, once it is settled.
+    pub revision: Option<Revision>,
     /// The version that the server names.
     pub server_version: Option<String>,
     /// The handshake is complete.
@@ -167,6 +169,7 @@ impl Upstream {
 
     /// Names the revision that the handshake settled.
     pub fn speak(&self, revision: Revision) {
+        lock(&self.speech).revision = Some(revision);
         if let Some(link) = &*lock(&self.link) {
             link.speak(revision);
         }
@@ -450,6 +453,11 @@ impl Upstream {
             }
             Server::Web(server) => duplex::reach((**server).clone()),
         };
+        // Without a handshake the first request already names its revision.
+        let revision = lock(&self.speech).revision.filter(|r| r.era == Era::Modern);
+        if let Some(revision) = revision {
+            link.speak(revision);
+        }
         let greeting = self.greet(link, incoming).await?;
         *lock(&self.link) = Some(greeting.clone());
         self.starts.fetch_add(1, Ordering::Relaxed);

@@ -182,7 +182,11 @@ impl Uplink {
             Way::Http(web) => {
                 let server = lock(&web.server).clone();
                 let open = std::mem::take(&mut *lock(&web.open));
-                open.values().for_each(AbortHandle::abort);
+                for (id, task) in open {
+                    task.abort();
+                    let lost = web.incoming.send(Incoming::Lost(id, Failure::Interrupted));
+                    let _ = timeout(limits::LEAVE, lost).await;
+                }
                 server.close().await;
             }
         }

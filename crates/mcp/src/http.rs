@@ -116,6 +116,12 @@ impl Server {
         shown_address(self.url.as_str())
     }
 
+    /// Where it takes connections.
+    pub fn socket(&self) -> (&str, u16) {
+        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        (host, self.url.port_or_known_default().unwrap_or_default())
+    }
+
     /// Names the revision in the headers from here on.
     pub fn speak(&mut self, revision: Revision) {
         self.revision = Some(revision);

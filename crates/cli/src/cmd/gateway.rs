@@ -14,6 +14,7 @@ use contract::adapter::Adapters;
 use contract::admission::{OnWider, Policy};
 use contract::policy::{self, Reach};
 use gateway::adapt::Declared;
+use gateway::control::Control;
 use gateway::front::token::Tokens;
 use gateway::front::{self, Config, Front, Served};
 use gateway::{Event, Hub, Server, Settings};
@@ -181,6 +182,7 @@ fn policy_of(named: &policy::Server) -> Settings {
             hold_effects: named.hold_effects,
         },
         reads: named.reads.iter().cloned().collect(),
+        long: named.long.iter().cloned().collect(),
         effect_age: named.effect_age,
     }
 }
@@ -221,17 +223,13 @@ impl GatewayArgs {
             )
         })?;
         let bound = listener.local_addr().unwrap_or(listen);
-        let events = gateway::Events::default();
-        let definitions = Arc::default();
+        let hub = Arc::new(Hub::new(store, plan.options.clone()));
+        let events = hub.events.clone();
         let servers: Vec<Served> = plan
             .servers
             .into_iter()
             .map(|(named, server, settings, declared)| {
-                let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
-                let mut hub = Hub::new(shared, plan.options.clone());
-                hub.adapters = Box::new(declared);
-                hub.events = events.clone();
-                hub.definitions = Arc::clone(&definitions);
+                let hub = hub.beside(Box::new(declared));
                 Served { name: named.name, server, settings, hub: Arc::new(hub) }
             })
             .collect();
@@ -243,6 +241,15 @@ impl GatewayArgs {
         let teller = tokio::spawn(tell(events.listen(), self.quiet));
         let (sender, receiver) = watch::channel(known);
         let follower = tokio::spawn(follow(token_file, sender));
+        // A gateway that cannot be asked how it does still does what it must.
+        let folder = running::folder(&self.store)?;
+        let control = Control::open(&folder, &hub);
+        if let Err(why) = &control {
+            let folder = folder.display();
+            self.say(&format!(
+                "steadfast: status and tail cannot see this gateway ({folder}: {why})"
+            ));
+        }
         let config = Config { listen: bound, ..plan.config };
         let front = Front::new(config, servers, receiver);
         front::serve(front, listener, mcp::interrupted()).await;
@@ -251,6 +258,7 @@ impl GatewayArgs {
         // What was told last is still on its way.
         tokio::task::yield_now().await;
         teller.abort();
+        drop(control);
         Ok(Exit::Fine)
     }
 

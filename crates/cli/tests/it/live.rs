@@ -79,14 +79,30 @@ impl Live {
         std::fs::write(folder.path().join("script.json"), script.to_string()).unwrap();
         let recorder = Recorder::start().await.unwrap();
         let own = env!("CARGO_BIN_EXE_steadfast");
-        let mut command = Command::new(own);
+        let script = folder.path().join("script.json").display().to_string();
+        let target = ["--", own, "demo", "--script", &script, "--recorder", &recorder.url()];
+        Live::wrapped(era, folder, recorder, flags, &target).await
+    }
+
+    /// Starts `wrap` before a server at an address.
+    pub async fn before(era: Era, address: &str) -> Live {
+        let recorder = Recorder::start().await.unwrap();
+        Live::wrapped(era, tempfile::tempdir().unwrap(), recorder, &[], &[address]).await
+    }
+
+    async fn wrapped(
+        era: Era,
+        folder: TempDir,
+        recorder: Recorder,
+        flags: &[&str],
+        target: &[&str],
+    ) -> Live {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command
             .args(["wrap", "--name", "scripted", "--store"])
             .arg(folder.path().join("state.db"))
             .args(flags)
-            .args(["--", own, "demo", "--script"])
-            .arg(folder.path().join("script.json"))
-            .args(["--recorder", &recorder.url()])
+            .args(target)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(std::fs::File::create(folder.path().join("stderr")).unwrap())

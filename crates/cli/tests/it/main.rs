@@ -17,4 +17,6 @@ mod run;
 mod setup;
 mod snapshot;
 mod state;
+mod web;
 mod wrap;
+mod wrap_web;

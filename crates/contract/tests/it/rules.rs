@@ -241,6 +241,7 @@ fn the_page_on_configuration_is_understood() {
     assert_eq!((policy.levels.len(), policy.suppressions.len()), (3, 1));
     assert_eq!((settings.renames.len(), settings.reviews.len()), (1, 1));
     assert_eq!(settings.lexicon.guard, ["two_man_rule"]);
+    assert_eq!((settings.servers.len(), settings.gateway.idle.is_some()), (1, true));
 }
 
 #[test]

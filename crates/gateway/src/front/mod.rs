@@ -8,6 +8,7 @@ mod answer;
 mod endpoint;
 mod fan;
 pub mod guard;
+mod health;
 mod joined;
 mod legacy;
 mod modern;
@@ -71,6 +72,7 @@ pub struct Front {
     sessions: Mutex<BTreeMap<String, Arc<Legacy>>>,
     /// What the modern clients of one principal share.
     fans: tokio::sync::Mutex<BTreeMap<(endpoint::Endpoint, String), Arc<Fan>>>,
+    ready: tokio::sync::Mutex<health::Known>,
     closing: AtomicBool,
 }
 
@@ -93,6 +95,7 @@ impl Front {
             tokens,
             sessions: Mutex::default(),
             fans: tokio::sync::Mutex::default(),
+            ready: tokio::sync::Mutex::default(),
             closing: AtomicBool::new(false),
         })
     }

@@ -26,6 +26,8 @@ use tokio::time::{Instant, sleep, timeout};
 pub async fn serve(front: Arc<Front>, listener: TcpListener, stop: impl Future<Output = ()>) {
     let app = Router::new()
         .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
         .route("/mcp/{endpoint}", any(endpoint))
         .with_state(Arc::clone(&front));
     let graceful = GracefulShutdown::new();
@@ -89,6 +91,20 @@ async fn healthz(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) 
     }
 }
 
+async fn readyz(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
+    match front.admit(&uri, &headers) {
+        Ok(_) => front.ready().await,
+        Err(response) => response,
+    }
+}
+
+async fn metrics(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
+    match front.admit(&uri, &headers) {
+        Ok(_) => front.metrics().await,
+        Err(response) => response,
+    }
+}
+
 async fn endpoint(
     State(front): State<Arc<Front>>,
     Path(endpoint): Path<String>,
@@ -103,6 +119,12 @@ async fn endpoint(
 }
 
 impl Front {
+    /// Who asks, once it is known that the request is meant for here.
+    fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, Response> {
+        self.guard.check(uri, headers)?;
+        self.principal(headers)
+    }
+
     async fn answer(
         &self,
         endpoint: &str,
@@ -111,8 +133,7 @@ impl Front {
         headers: &HeaderMap,
         body: Body,
     ) -> Result<Response, Response> {
-        self.guard.check(uri, headers)?;
-        let principal = self.principal(headers)?;
+        let principal = self.admit(uri, headers)?;
         let served = Endpoint::read(endpoint)
             .and_then(|endpoint| Some((self.servers.get(&endpoint.server)?, endpoint)));
         let Some((served, endpoint)) = served else {

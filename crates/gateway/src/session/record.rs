@@ -236,6 +236,7 @@ impl Session {
             None,
             &format!("carried an old call of {tool} over by {}", adapted.by.join(", ")),
         );
+        self.hub.metrics.adapted(self.upstream.name());
         self.count(tool, store::Counted::Normalised, ground).await;
         for adapter in &adapted.by {
             let _ = self.hub.store.adapter_used(adapter.clone(), event::now()).await;
@@ -258,7 +259,14 @@ impl Session {
 
     /// Takes down a decision.
     pub(crate) async fn decided(&self, decision: &store::Decision) -> Result<(), String> {
-        self.hub.store.decide(decision.clone()).await.map_err(|why| why.to_string())
+        self.hub.store.decide(decision.clone()).await.map_err(|why| why.to_string())?;
+        self.hub.metrics.decided(&decision.server, &decision.verdict);
+        Ok(())
+    }
+
+    /// Counts what came of an attempt.
+    pub(crate) fn came(&self, state: store::OutcomeState) {
+        self.hub.metrics.outcome(self.upstream.name(), state);
     }
 
     /// A new request id.

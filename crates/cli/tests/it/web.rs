@@ -1,0 +1,167 @@
+//! A server behind HTTP that a test steers while it runs: which lists it has, what it loses, how it answers.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+/// The server. It ends when it is dropped.
+pub struct Web {
+    pub address: String,
+    pub state: Arc<Steered>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+/// What a test steers, and what it sees.
+#[derive(Default)]
+pub struct Steered {
+    /// Lists of tools: replicas that take turns, one a request.
+    pub replicas: Mutex<Vec<Value>>,
+    turn: AtomicU32,
+    session: AtomicU32,
+    /// The session is forgotten before the next call.
+    pub loses_session: AtomicBool,
+    /// The status of the next calls, in place of an answer.
+    pub status: Mutex<Option<u16>>,
+    /// A call begins a stream and says no more.
+    pub hangs: AtomicBool,
+    /// A stream that hung was closed by the other side.
+    pub closed: Arc<AtomicBool>,
+    /// Headers and message of each POST.
+    pub log: Mutex<Vec<(HeaderMap, Value)>>,
+    /// Arguments of the calls that were carried out.
+    pub done: Mutex<Vec<Value>>,
+}
+
+impl Web {
+    pub async fn start(replicas: &[Value]) -> Web {
+        let state = Arc::new(Steered::default());
+        *state.replicas.lock().unwrap() = replicas.to_vec();
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let app = Router::new().fallback(answer).with_state(Arc::clone(&state));
+        let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        Web { address, state, task }
+    }
+
+    /// How often a method came.
+    pub fn came(&self, method: &str) -> usize {
+        self.state.log.lock().unwrap().iter().filter(|(_, m)| m["method"] == method).count()
+    }
+
+    /// What calls were carried out.
+    pub fn done(&self) -> Vec<Value> {
+        self.state.done.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(
+    State(state): State<Arc<Steered>>,
+    method: Method,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if method == Method::DELETE {
+        return StatusCode::OK.into_response();
+    }
+    if method != Method::POST {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    state.log.lock().unwrap().push((headers.clone(), message.clone()));
+    let modern =
+        message["params"]["_meta"].get("io.modelcontextprotocol/protocolVersion").is_some();
+    let asked = message["method"].as_str().unwrap_or_default();
+    let replica = state.turn.fetch_add(1, Ordering::SeqCst) as usize;
+    let tools = {
+        let replicas = state.replicas.lock().unwrap();
+        replicas[replica % replicas.len()].clone()
+    };
+    let mut session = None;
+    if asked == "initialize" {
+        session = Some(state.session.fetch_add(1, Ordering::SeqCst) + 1);
+    } else if !modern {
+        if asked == "tools/call" && state.loses_session.swap(false, Ordering::SeqCst) {
+            state.session.fetch_add(1, Ordering::SeqCst);
+        }
+        let current = format!("s-{}", state.session.load(Ordering::SeqCst));
+        if headers.get("mcp-session-id").is_none_or(|s| *s != *current) {
+            return StatusCode::NOT_FOUND.into_response();
+        }
+    }
+    if message.get("id").is_none() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let mut result = match asked {
+        "initialize" => json!({
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "steered", "version": "1"},
+        }),
+        "server/discover" => json!({
+            "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+            "ttlMs": 0, "cacheScope": "private",
+        }),
+        "tools/list" => json!({"tools": tools, "ttlMs": 0, "cacheScope": "private"}),
+        "tools/call" => {
+            if let Some(status) = *state.status.lock().unwrap() {
+                return StatusCode::from_u16(status).unwrap().into_response();
+            }
+            state.done.lock().unwrap().push(message["params"]["arguments"].clone());
+            if state.hangs.load(Ordering::SeqCst) {
+                let token = &message["params"]["_meta"]["progressToken"];
+                let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 1}});
+                let first = format!("event: message\ndata: {progress}\n\n");
+                let hung = Hung(Some(first.into()), Arc::clone(&state.closed));
+                return ([("content-type", "text/event-stream")], Body::from_stream(hung))
+                    .into_response();
+            }
+            json!({"content": [], "structuredContent": {"id": "x-1"}})
+        }
+        _ => {
+            let error = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}});
+            let status = if modern { StatusCode::NOT_FOUND } else { StatusCode::OK };
+            return (status, [("content-type", "application/json")], error.to_string())
+                .into_response();
+        }
+    };
+    if modern {
+        result["resultType"] = json!("complete");
+    }
+    let text = json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string();
+    let mut response = ([("content-type", "application/json")], text).into_response();
+    if let Some(session) = session {
+        response.headers_mut().insert("mcp-session-id", format!("s-{session}").parse().unwrap());
+    }
+    response
+}
+
+/// A stream that says one thing and no more.
+struct Hung(Option<Bytes>, Arc<AtomicBool>);
+
+impl futures_core::Stream for Hung {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(Ok(bytes))))
+    }
+}
+
+impl Drop for Hung {
+    fn drop(&mut self) {
+        self.1.store(true, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,156 @@
+//! `steadfast wrap URL`: a server behind HTTP, of both eras, in front of which a client speaks on a pipe.
+
+use crate::live::{ERAS, Era, Live, code, ran, text, tool};
+use crate::web::Web;
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+
+fn slug() -> Value {
+    json!({"project": {"type": "string", "description": "Slug of the project"}})
+}
+
+fn deploy() -> Value {
+    json!([tool("deploy", slug(), json!(["project"]))])
+}
+
+fn region_required() -> Value {
+    let mut properties = slug();
+    properties["region"] = json!({"type": "string", "enum": ["eu", "us"]});
+    json!([tool("deploy", properties, json!(["project", "region"]))])
+}
+
+async fn listed(era: Era, web: &Web) -> Live {
+    let mut live = Live::before(era, &web.address).await;
+    live.greet().await;
+    live.list().await;
+    live
+}
+
+fn call() -> Value {
+    json!({"project": "shop"})
+}
+
+#[tokio::test]
+async fn calls_go_through_and_drift_is_found_in_both_eras() {
+    for era in ERAS {
+        let web = Web::start(&[deploy()]).await;
+        let mut live = listed(era, &web).await;
+        assert!(ran(&live.call("deploy", call()).await));
+        *web.state.replicas.lock().unwrap() = vec![region_required()];
+        // Over HTTP the list may be half a minute old; looking again is what a refresh does.
+        live.list().await;
+        assert_eq!(code(&live.call("deploy", call()).await), "STALE_TOOL_SCHEMA");
+        assert_eq!(web.done(), [call()]);
+        live.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_the_server_lost_is_opened_again_once_and_the_call_runs_once() {
+    let web = Web::start(&[deploy()]).await;
+    let mut live = listed(Era::Legacy, &web).await;
+    web.state.loses_session.store(true, Ordering::SeqCst);
+    assert!(ran(&live.call("deploy", call()).await));
+    assert_eq!((web.done().len(), web.came("initialize")), (1, 2));
+    // A server that loses each session is not greeted for ever.
+    web.state.loses_session.store(true, Ordering::SeqCst);
+    let lost = live.call("deploy", json!({"project": "next"})).await;
+    assert_eq!(code(&lost), "SERVER_REFUSED");
+    assert_eq!((web.done().len(), web.came("initialize")), (1, 2));
+    live.leave().await;
+}
+
+#[tokio::test]
+async fn what_was_turned_away_is_a_failure_and_what_may_have_run_is_in_doubt() {
+    for era in ERAS {
+        let web = Web::start(&[deploy()]).await;
+        let mut live = listed(era, &web).await;
+        for (status, expected) in [
+            (401, "SERVER_REFUSED"),
+            (403, "SERVER_REFUSED"),
+            (429, "SERVER_REFUSED"),
+            (408, "OUTCOME_UNKNOWN"),
+            (500, "OUTCOME_UNKNOWN"),
+            (502, "OUTCOME_UNKNOWN"),
+        ] {
+            *web.state.status.lock().unwrap() = Some(status);
+            let answer = live.call("deploy", json!({"project": status.to_string()})).await;
+            assert_eq!(code(&answer), expected, "{status}");
+        }
+        assert!(web.done().is_empty());
+        live.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_was_sent_nothing() {
+    let web = Web::start(&[deploy()]).await;
+    let mut live = listed(Era::Legacy, &web).await;
+    assert!(ran(&live.call("deploy", call()).await));
+    drop(web);
+    // The connection that is still open ends first.
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    let answer = live.call("deploy", json!({"project": "next"})).await;
+    assert!(text(&answer).starts_with("NOT EXECUTED"), "{answer}");
+    live.leave().await;
+}
+
+#[tokio::test]
+async fn headers_say_what_the_body_says() {
+    let mut marked = slug();
+    marked["project"]["x-mcp-header"] = json!("Project");
+    let web = Web::start(&[json!([tool("deploy", marked, json!(["project"]))])]).await;
+    let mut live = listed(Era::Modern, &web).await;
+    assert!(ran(&live.call("deploy", json!({"project": "größe"})).await));
+    let log = web.state.log.lock().unwrap().clone();
+    let (headers, _) = log.iter().find(|(_, m)| m["method"] == "tools/call").unwrap();
+    assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
+    assert_eq!(headers["mcp-method"], "tools/call");
+    assert_eq!(headers["mcp-name"], "deploy");
+    assert_eq!(headers["mcp-param-project"], "=?base64?Z3LDtsOfZQ==?=");
+    live.leave().await;
+}
+
+#[tokio::test]
+async fn replicas_of_two_revisions_behind_one_address_are_recognised() {
+    for era in ERAS {
+        let web = Web::start(&[deploy(), region_required()]).await;
+        let mut live = listed(era, &web).await;
+        for _ in 0..4 {
+            // Planned by whichever of the two was shown, it means something else to the other.
+            let shown = live.list().await;
+            let wants_region = shown[0]["inputSchema"]["properties"].get("region").is_some();
+            let call =
+                if wants_region { json!({"project": "shop", "region": "eu"}) } else { call() };
+            let answer = live.call("deploy", call).await;
+            assert_eq!(code(&answer), "STALE_TOOL_SCHEMA", "either may run it");
+        }
+        assert!(web.done().is_empty());
+        live.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_closes_its_stream() {
+    let web = Web::start(&[deploy()]).await;
+    let mut live = listed(Era::Modern, &web).await;
+    web.state.hangs.store(true, Ordering::SeqCst);
+    let id = live.begin("tools/call", json!({"name": "deploy", "arguments": call()})).await;
+    while web.done().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    live.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
+            .to_string(),
+    )
+    .await;
+    for _ in 0..500 {
+        if web.state.closed.load(Ordering::SeqCst) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert!(web.state.closed.load(Ordering::SeqCst));
+    assert_eq!(web.came("notifications/cancelled"), 0, "closing is the message");
+    live.leave().await;
+}
