@@ -219,7 +219,6 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         &plan.ground,
         &plan.by,
     );
-<<<<<<< HEAD
     let (turn, refusal) = match refusal {
         // A person decides about exactly this action.
         Some(why) if record.verdict == Verdict::Held => {
@@ -236,7 +235,6 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
             (turn, refusal)
         }
     };
-=======
     if outlives {
         drop(turn);
         let sentence = format!("refused a call of {} that runs as a task only", call.tool);
@@ -244,7 +242,6 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         let result = refusal::needs_task(&call.tool, plan.era);
         return session.reply(&call.id, message::response(&call.id, &result)).await;
     }
->>>>>>> fcb0bc6 (Watch the gateway, hold its clients to the rules, and prove both through the real program)
     if let Some(refusal) = refusal {
         if !observed {
             drop(turn);

@@ -75,7 +75,7 @@ pub struct Hub {
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// Sessions that are open.
-    live: Arc<Mutex<BTreeMap<SessionId, Weak<Session>>>>,
+    live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
 }
 
 impl Hub {
@@ -88,7 +88,7 @@ impl Hub {
             adapters: Box::new(Plain),
             events: Events::default(),
             metrics: Arc::default(),
-            live: Arc::default(),
+            live: Mutex::default(),
         }
     }
 
@@ -102,7 +102,7 @@ impl Hub {
             adapters,
             events: self.events.clone(),
             metrics: Arc::clone(&self.metrics),
-            live: Arc::clone(&self.live),
+            live: Mutex::default(),
         }
     }
 

@@ -222,11 +222,13 @@ async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
     let mut answered = post(&mut server, &message, routing, id.as_ref()).await;
     // A server that does not know the session did nothing with the message: it may be sent again, once.
     let lost = matches!(&answered, Err(Failure::Status { code: 400 | 404, .. }));
-    if lost && server.has_session() && method != "initialize" {
-        if let Some(mut again) = renew(&way, &server).await {
-            answered = post(&mut again, &message, routing, id.as_ref()).await;
-            server = again;
-        }
+    if lost
+        && server.has_session()
+        && method != "initialize"
+        && let Some(mut again) = renew(&way, &server).await
+    {
+        answered = post(&mut again, &message, routing, id.as_ref()).await;
+        server = again;
     }
     let answered = match answered {
         Ok(answer) => {

@@ -14,7 +14,6 @@ use contract::adapter::Adapters;
 use contract::admission::{OnWider, Policy};
 use contract::policy::{self, Reach};
 use gateway::adapt::Declared;
-use gateway::control::Control;
 use gateway::front::token::Tokens;
 use gateway::front::{self, Config, Front, Served};
 use gateway::{Event, Hub, Server, Settings};
@@ -241,15 +240,6 @@ impl GatewayArgs {
         let teller = tokio::spawn(tell(events.listen(), self.quiet));
         let (sender, receiver) = watch::channel(known);
         let follower = tokio::spawn(follow(token_file, sender));
-        // A gateway that cannot be asked how it does still does what it must.
-        let folder = running::folder(&self.store)?;
-        let control = Control::open(&folder, &hub);
-        if let Err(why) = &control {
-            let folder = folder.display();
-            self.say(&format!(
-                "steadfast: status and tail cannot see this gateway ({folder}: {why})"
-            ));
-        }
         let config = Config { listen: bound, ..plan.config };
         let front = Front::new(config, servers, receiver);
         front::serve(front, listener, mcp::interrupted()).await;
@@ -258,7 +248,6 @@ impl GatewayArgs {
         // What was told last is still on its way.
         tokio::task::yield_now().await;
         teller.abort();
-        drop(control);
         Ok(Exit::Fine)
     }
 

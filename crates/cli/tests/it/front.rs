@@ -6,6 +6,7 @@ use mcp::framing::Events;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use store::{Access, ActivityQuery, Options, Sqlite, Store};
@@ -126,14 +127,18 @@ impl Gateway {
         self.recorder.records().iter().map(|r| serde_json::from_str(&r.body).unwrap()).collect()
     }
 
-    fn store(&self) -> Sqlite {
-        let path = self.folder.path().join("state.db");
-        Sqlite::open(&path, Options::new(Access::Read, 0)).unwrap()
+    /// The file with durable state.
+    pub fn store(&self) -> PathBuf {
+        self.folder.path().join("state.db")
+    }
+
+    fn opened(&self) -> Sqlite {
+        Sqlite::open(&self.store(), Options::new(Access::Read, 0)).unwrap()
     }
 
     /// The digests of the lists on record, the current one first.
     pub async fn lists(&self) -> Vec<String> {
-        let lists = self.store().lists("lab".into(), 10).await.unwrap();
+        let lists = self.opened().lists("lab".into(), 10).await.unwrap();
         lists.into_iter().map(|list| list.digest).collect()
     }
 
@@ -141,7 +146,7 @@ impl Gateway {
     pub async fn activity_after_end(mut self) -> Vec<&'static str> {
         let status = timeout(PATIENCE, self.child.wait()).await.expect("it ends").unwrap();
         assert!(status.success(), "{status}");
-        let activity = self.store().activity(ActivityQuery::default()).await.unwrap();
+        let activity = self.opened().activity(ActivityQuery::default()).await.unwrap();
         let attempts = activity.iter().flat_map(|activity| &activity.attempts);
         attempts.map(|attempt| attempt.outcomes.last().unwrap().state.as_str()).collect()
     }

@@ -42,7 +42,7 @@ impl Guard {
     }
 
     /// Checks where a request is meant for and where it comes from.
-    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Response> {
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Box<Response>> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => host.to_str().ok(),
@@ -54,14 +54,16 @@ impl Guard {
             return Err(answer::refused(
                 StatusCode::FORBIDDEN,
                 "This gateway is not known by that Host. Its names are set by `hosts` under [gateway].",
-            ));
+            )
+            .into());
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
         if !origins.all(|origin| origin.to_str().is_ok_and(|origin| self.knows_origin(origin))) {
             return Err(answer::refused(
                 StatusCode::FORBIDDEN,
                 "Pages of that Origin may not ask here. Those that may are set by `origins` under [gateway].",
-            ));
+            )
+            .into());
         }
         Ok(())
     }
@@ -84,13 +86,13 @@ fn is_near(name: &str) -> bool {
 
 impl Front {
     /// Who asks. A token that is presented must be good, even where none is needed.
-    pub(super) fn principal(&self, headers: &HeaderMap) -> Result<String, Response> {
+    pub(super) fn principal(&self, headers: &HeaderMap) -> Result<String, Box<Response>> {
         let challenge = |why: &str| {
             let mut response = answer::refused(StatusCode::UNAUTHORIZED, why);
             response
                 .headers_mut()
                 .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
-            response
+            Box::new(response)
         };
         let mut presented = headers.get_all(header::AUTHORIZATION).iter();
         match (presented.next(), presented.next()) {

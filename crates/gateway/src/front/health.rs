@@ -107,9 +107,6 @@ async fn reachable(served: &super::Served) -> Result<&'static str, String> {
     let mut faults = Vec::new();
     for session in served.hub.sessions() {
         let upstream = session.upstream();
-        if upstream.name() != served.name {
-            continue;
-        }
         match upstream.fault() {
             None if upstream.age().is_some() => return Ok("ok"),
             None => {}

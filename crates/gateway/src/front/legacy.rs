@@ -53,7 +53,7 @@ impl Front {
         }
         let legacy = match self.session_of(endpoint, principal, headers) {
             Ok(legacy) => legacy,
-            Err(response) => return response,
+            Err(response) => return *response,
         };
         let version = single(headers, VERSION).ok().flatten();
         if messages.len() > 1 && version.is_some_and(|version| version != "2025-03-26") {
@@ -159,7 +159,7 @@ impl Front {
     ) -> Response {
         let legacy = match self.session_of(endpoint, principal, headers) {
             Ok(legacy) => legacy,
-            Err(response) => return response,
+            Err(response) => return *response,
         };
         match single(headers, "last-event-id") {
             Ok(None) => {
@@ -185,7 +185,7 @@ impl Front {
         headers: &HeaderMap,
     ) -> Response {
         if let Err(response) = self.session_of(endpoint, principal, headers) {
-            return response;
+            return *response;
         }
         let name = single(headers, SESSION).ok().flatten().unwrap_or_default();
         let legacy = lock(&self.sessions).remove(name);
@@ -202,7 +202,7 @@ impl Front {
         endpoint: &Endpoint,
         principal: &str,
         headers: &HeaderMap,
-    ) -> Result<Arc<Legacy>, Response> {
+    ) -> Result<Arc<Legacy>, Box<Response>> {
         match single(headers, VERSION) {
             Ok(None) => {}
             Ok(Some(version)) if Revision::named(version).is_some_and(|r| r.era == Era::Legacy) => {
@@ -211,7 +211,8 @@ impl Front {
                 return Err(answer::refused(
                     StatusCode::BAD_REQUEST,
                     "MCP-Protocol-Version names no revision that has sessions.",
-                ));
+                )
+                .into());
             }
         }
         let name = match single(headers, SESSION) {
@@ -220,7 +221,8 @@ impl Front {
                 return Err(answer::refused(
                     StatusCode::BAD_REQUEST,
                     "Mcp-Session-Id is missing; initialize gives one.",
-                ));
+                )
+                .into());
             }
         };
         let legacy = lock(&self.sessions).get(name).cloned().filter(|legacy| {
@@ -237,7 +239,8 @@ impl Front {
                 -32_001,
                 "There is no such session; initialize opens one.",
                 None,
-            )),
+            )
+            .into()),
         }
     }
 

@@ -53,14 +53,14 @@ impl Front {
             return answer::refused(StatusCode::BAD_REQUEST, "This revision has no batches.");
         };
         if let Err(response) = check(headers, &message) {
-            return response;
+            return *response;
         }
         let fan = match self.fan(served, endpoint, principal).await {
             Ok(fan) => fan,
             Err(response) => return response,
         };
         if let Err(response) = check_mirrored(headers, &message, &fan) {
-            return response;
+            return *response;
         }
         if matches!(message.kind(), Kind::Notification { .. }) {
             fan.tell(message).await;
@@ -113,12 +113,12 @@ fn status(text: &str) -> StatusCode {
     }
 }
 
-fn mismatch(id: Option<&Id>, why: &str) -> Response {
-    answer::error(StatusCode::BAD_REQUEST, id, HEADER_MISMATCH, why, None)
+fn mismatch(id: Option<&Id>, why: &str) -> Box<Response> {
+    answer::error(StatusCode::BAD_REQUEST, id, HEADER_MISMATCH, why, None).into()
 }
 
 /// Holds version, method and name in the headers against the body.
-fn check(headers: &HeaderMap, message: &Message) -> Result<(), Response> {
+fn check(headers: &HeaderMap, message: &Message) -> Result<(), Box<Response>> {
     let (id, method) = match message.kind() {
         Kind::Request { id, method } => (Some(id), method),
         Kind::Notification { method } => (None, method),
@@ -131,7 +131,7 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Response> {
     let unsupported = |version: &str| {
         let data = value!({"supported": supported(), "requested": version});
         let why = format!("Unsupported protocol version: {version}");
-        answer::error(StatusCode::BAD_REQUEST, id, UNSUPPORTED_VERSION, &why, Some(&data))
+        Box::new(answer::error(StatusCode::BAD_REQUEST, id, UNSUPPORTED_VERSION, &why, Some(&data)))
     };
     let is_modern = |version: &str| Revision::named(version).is_some_and(|r| r.era == Era::Modern);
     if id.is_some() {
@@ -142,7 +142,9 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Response> {
                 return Err(unsupported(version));
             }
             let why = "params._meta must name io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities.";
-            return Err(answer::error(StatusCode::BAD_REQUEST, id, INVALID_PARAMS, why, None));
+            return Err(
+                answer::error(StatusCode::BAD_REQUEST, id, INVALID_PARAMS, why, None).into()
+            );
         };
         if in_header != Ok(Some(version)) {
             return Err(mismatch(
@@ -155,7 +157,9 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Response> {
         }
         if json::find(params, CAPABILITIES).is_none_or(|raw| !raw.starts_with('{')) {
             let why = "params._meta must name io.modelcontextprotocol/clientCapabilities.";
-            return Err(answer::error(StatusCode::BAD_REQUEST, id, INVALID_PARAMS, why, None));
+            return Err(
+                answer::error(StatusCode::BAD_REQUEST, id, INVALID_PARAMS, why, None).into()
+            );
         }
     } else if !matches!(in_header, Ok(Some(version)) if is_modern(version)) {
         return Err(mismatch(id, "MCP-Protocol-Version names no revision of this era."));
@@ -164,7 +168,7 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Response> {
         return Err(mismatch(id, "Mcp-Method is not the method that the body names."));
     }
     let name = mirror::routed(message, |_| None).name;
-    let in_header = single(headers, "mcp-name").map_err(|()| ()).map(|name| name.map(decoded));
+    let in_header = single(headers, "mcp-name").map(|name| name.map(decoded));
     let agrees = match (&name, in_header) {
         (Some(name), Ok(Some(Some(said)))) => *name == said,
         (None, Ok(_)) => true,
@@ -177,7 +181,11 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Response> {
 }
 
 /// Holds mirrored arguments against those of the body, by the definition that the client was shown.
-fn check_mirrored(headers: &HeaderMap, message: &Message, fan: &Arc<Fan>) -> Result<(), Response> {
+fn check_mirrored(
+    headers: &HeaderMap,
+    message: &Message,
+    fan: &Arc<Fan>,
+) -> Result<(), Box<Response>> {
     let id = match message.kind() {
         Kind::Request { id, method } if method == "tools/call" => id,
         _ => return Ok(()),

@@ -87,21 +87,21 @@ async fn sweep(front: Arc<Front>) {
 async fn healthz(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
     match front.guard.check(&uri, &headers) {
         Ok(()) => answer::text(StatusCode::OK, "text/plain", "ok\n"),
-        Err(response) => response,
+        Err(response) => *response,
     }
 }
 
 async fn readyz(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
     match front.admit(&uri, &headers) {
         Ok(_) => front.ready().await,
-        Err(response) => response,
+        Err(response) => *response,
     }
 }
 
 async fn metrics(State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap) -> Response {
     match front.admit(&uri, &headers) {
         Ok(_) => front.metrics().await,
-        Err(response) => response,
+        Err(response) => *response,
     }
 }
 
@@ -120,7 +120,7 @@ async fn endpoint(
 
 impl Front {
     /// Who asks, once it is known that the request is meant for here.
-    fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, Response> {
+    fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, Box<Response>> {
         self.guard.check(uri, headers)?;
         self.principal(headers)
     }
@@ -133,7 +133,7 @@ impl Front {
         headers: &HeaderMap,
         body: Body,
     ) -> Result<Response, Response> {
-        let principal = self.admit(uri, headers)?;
+        let principal = self.admit(uri, headers).map_err(|response| *response)?;
         let served = Endpoint::read(endpoint)
             .and_then(|endpoint| Some((self.servers.get(&endpoint.server)?, endpoint)));
         let Some((served, endpoint)) = served else {
