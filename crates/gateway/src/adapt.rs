@@ -93,8 +93,8 @@ impl Adapt for Declared {
         let context = Context {
             today: (self.today)(),
             server_version: with.server_version,
-            // It was shown the old contract, so it was there before the new one.
-            session_started_before_change: with.grade <= Grade::Session,
+            // It was shown the old contract, so it was there before the new one. A pinned endpoint says nothing of when.
+            session_started_before_change: with.grade == Grade::Session,
             conditions: &self.facts,
             evidence: with.grade,
         };

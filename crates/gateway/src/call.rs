@@ -6,7 +6,7 @@ mod card;
 use crate::event;
 use crate::refusal;
 use crate::session::Session;
-use crate::upstream::Fate;
+use crate::upstream::{Fate, NotSent};
 use crate::view::Refused;
 use contract::admission::{
     Action, Adapted, Code, Decision, Facts, Grade, Ground, Refusal, Retry, decide,
@@ -35,6 +35,8 @@ pub struct Call {
     pub arguments: Value,
     /// The token.
     token: Option<String>,
+    /// When it was read: what the client was told later is not what it knew.
+    arrived: Instant,
 }
 
 /// The right to be the next call that is decided and sent. Dropped when the call has left, or will not.
@@ -49,15 +51,28 @@ impl Turn {
 }
 
 impl Call {
-    /// Reads a `tools/call`. `None` where its parameters are no call: the server says what is wrong with it.
-    pub fn read(message: &Message) -> Option<Call> {
-        let Kind::Request { id, .. } = message.kind() else { return None };
-        let params: Map<String, Value> = serde_json::from_str(message.params()?).ok()?;
-        let tool = params.get("name")?.as_str()?.to_owned();
+    /// Reads a `tools/call`.
+    ///
+    /// # Errors
+    /// Where its parameters cannot be judged, in a sentence: what cannot be judged is not sent.
+    pub fn read(message: &Message) -> Result<Call, String> {
+        let Kind::Request { id, .. } = message.kind() else {
+            return Err("a call wants an answer".to_owned());
+        };
+        let raw = message.params().ok_or("there are no params")?;
+        if !mcp::json::flaws(raw, mcp::limits::DEPTH, 1).is_empty() {
+            return Err(
+                "params name a member twice, nest too deep, or hold half a character".to_owned()
+            );
+        }
+        let params: Map<String, Value> =
+            serde_json::from_str(raw).map_err(|why| format!("params cannot be read: {why}"))?;
+        let tool = params.get("name").and_then(Value::as_str);
+        let tool = tool.ok_or("params name no tool")?.to_owned();
         let mut arguments = match params.get("arguments") {
-            None => Map::new(),
+            None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return None,
+            Some(_) => return Err("arguments are no object".to_owned()),
         };
         let token = match arguments.get(ACKNOWLEDGE) {
             Some(Value::String(_)) => arguments.shift_remove(ACKNOWLEDGE),
@@ -65,7 +80,8 @@ impl Call {
         };
         let token = token.and_then(|token| token.as_str().map(str::to_owned));
         let arguments = Value::Object(arguments);
-        Some(Call { message: message.clone(), id: id.clone(), tool, arguments, token })
+        let arrived = Instant::now();
+        Ok(Call { message: message.clone(), id: id.clone(), tool, arguments, token, arrived })
     }
 
     /// The digest of the arguments without some of them.
@@ -81,19 +97,17 @@ impl Call {
         contract::digest::of_value(&Value::Object(rest))
     }
 
-    /// The message with another tool or other arguments; the one that came where neither differs from it.
-    fn rewritten(&self, tool: &str, arguments: &Value) -> Message {
+    /// The message with another tool or other arguments; the one that came where neither differs from it. `None` where
+    /// it cannot be written: then nothing is sent.
+    fn rewritten(&self, tool: &str, arguments: &Value) -> Option<Message> {
         if self.token.is_none() && tool == self.tool && *arguments == self.arguments {
-            return self.message.clone();
+            return Some(self.message.clone());
         }
-        let rewrite = || {
-            let mut whole: Map<String, Value> = serde_json::from_str(self.message.text()).ok()?;
-            let params = whole.get_mut("params")?.as_object_mut()?;
-            params.insert("name".into(), tool.into());
-            params.insert("arguments".into(), arguments.clone());
-            Message::parse(&Value::Object(whole).to_string()).ok()
-        };
-        rewrite().unwrap_or_else(|| self.message.clone())
+        let mut whole: Map<String, Value> = serde_json::from_str(self.message.text()).ok()?;
+        let params = whole.get_mut("params")?.as_object_mut()?;
+        params.insert("name".into(), tool.into());
+        params.insert("arguments".into(), arguments.clone());
+        Message::parse(&Value::Object(whole).to_string()).ok()
     }
 
     /// True where the call may run as a task: the client asks for one, or says that it understands one.
@@ -126,6 +140,8 @@ impl Call {
 
 /// What was captured at admission. Nothing is read again after it.
 struct Plan {
+    /// The connection that it was decided about.
+    epoch: u64,
     request: RequestId,
     ground: Ground,
     /// The definition that the answer is measured by.
@@ -141,12 +157,17 @@ struct Plan {
 pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     // What holds now? A call that may have an effect demands to know.
     let verified = session.verified_for(&call.tool).await;
+    let epoch = session.upstream().epoch();
     let live = session.runs(&call.tool);
 
     // What was the caller shown? What was accepted?
     let now = Instant::now();
     let digest = live.first().map_or("", |live| live.digest()).to_owned();
-    let (candidates, grade) = session.view().planned(&call.tool, &digest, now);
+    let (mut candidates, grade) = session.view().planned(&call.tool, &digest, call.arrived);
+    if grade == Grade::None {
+        // Nothing was shown here: everything that was listed of late may be what the caller knows.
+        candidates = session.kept(&call.tool).await;
+    }
     let acknowledged = call.token.as_deref().and_then(|token| {
         session.view().redeem(token, &call.tool, |free| call.digest_without(free), now)
     });
@@ -194,7 +215,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         .find(|revised| Some(revised.digest()) == ground.planned.as_deref())
         .cloned();
     let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
-    let plan = Plan { request, ground, planned, live, shown_output, by, era: session.era() };
+    let plan = Plan { epoch, request, ground, planned, live, shown_output, by, era: session.era() };
     let observed = session.settings().observe && refusal.is_some();
     let outlives = refusal.is_none()
         && !session.settings().observe
@@ -245,7 +266,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     if let Some(refusal) = refusal {
         if !observed {
             drop(turn);
-            return refuse(&session, &call, &plan, refusal, grade, now).await;
+            return refuse(&session, &call, &plan, refusal, now).await;
         }
         session.tell(
             "would-refuse",
@@ -264,7 +285,10 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     }
     session.repaired(&call.tool, &plan.ground).await;
     let (tool, arguments) = form(&call, adapted.as_ref());
-    send(&session, &call, &plan, &call.rewritten(tool, arguments), turn).await;
+    match call.rewritten(tool, arguments) {
+        Some(message) => send(&session, &call, &plan, &message, turn).await,
+        None => session.broken(&call, turn, "the call cannot be written in its new form").await,
+    }
 }
 
 /// The tool and the arguments that are sent.
@@ -321,7 +345,13 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
         record(session, attempt, OutcomeState::NotSent, None).await;
         return session.unheard(&call.id);
     }
-    let sent = session.upstream().ask(message).await;
+    // Recording took its time: what was decided must still be about what is there now.
+    let sent =
+        if session.unmoved(&plan.live, &session.runs(&call.tool)) || session.settings().observe {
+            session.upstream().ask_in(plan.epoch, message).await
+        } else {
+            Err(NotSent("the tool changed while the call was on its way".to_owned()))
+        };
     drop(turn);
     let fate = match sent {
         Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
@@ -446,14 +476,7 @@ fn judged(session: &Session, call: &Call, plan: &Plan, answer: &Message) -> (Str
 }
 
 /// Answers a call that is not carried out.
-async fn refuse(
-    session: &Session,
-    call: &Call,
-    plan: &Plan,
-    mut refusal: Refusal,
-    grade: Grade,
-    now: Instant,
-) {
+async fn refuse(session: &Session, call: &Call, plan: &Plan, mut refusal: Refusal, now: Instant) {
     let top = |field: &String| field.split(['.', '[']).next().unwrap_or(field).to_owned();
     let mut free: Vec<String> = refusal.missing.iter().map(|(field, _)| top(field)).collect();
     free.extend(refusal.obsolete.iter().map(top));
@@ -465,6 +488,7 @@ async fn refuse(
         whole: call.digest_without(&[]),
         free,
         rest,
+        told: refusal.code.tells_what_moved(),
     };
     let (times, token) = session.view().refused(&refused, now);
     let person = times >= crate::limits::REPEATS;
@@ -472,16 +496,9 @@ async fn refuse(
         refusal.required_action = Action::Stop;
         refusal.retry = Retry::No;
     }
-    let decides = matches!(
-        refusal.code,
-        Code::StaleToolSchema
-            | Code::AuthorityWidened
-            | Code::ContractUndecided
-            | Code::InvalidArguments
-    );
+    let decides = refusal.code.tells_what_moved() || refusal.code == Code::InvalidArguments;
     let one = plan.live.len() == 1 && refusal.retry == Retry::NewDecision;
     let token = (decides && one).then_some(token);
-    let _ = grade;
     session.refused(&call.tool, &refusal, &plan.ground, person).await;
     let result = refusal::refused(&refusal, token.as_deref(), !plan.shown_output, plan.era);
     session.reply(&call.id, message::response(&call.id, &result)).await;

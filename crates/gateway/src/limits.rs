@@ -20,7 +20,11 @@ pub const LIST_BYTES: usize = 64 << 20;
 /// Readings before a list counts as moving: two that agree are a contract, one is a moment.
 pub const READINGS: usize = 5;
 
-/// How old the last reading may be when a call that only reads is decided.
+/// How old the last reading may be when a call is decided that only reads by the word of the server and of who accepted
+/// it. One reading a second costs a server little.
+pub const CLAIMED_READ_AGE: Duration = Duration::from_secs(1);
+
+/// How old the last reading may be when a call is decided that the operator configured as one that only reads.
 pub const READ_AGE: Duration = Duration::from_secs(30);
 
 /// How old it may be when a call with effects is decided over a pipe: none, one round trip costs little there.
@@ -34,6 +38,12 @@ pub const POLL: Duration = Duration::from_secs(30);
 
 /// How long after a client fetched the list again its calls may still come from what it saw before.
 pub const OVERLAP: Duration = Duration::from_secs(60);
+
+/// How long a definition that was listed may still be in some client's hands.
+pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Lists of one server that are looked through for such definitions.
+pub const KEPT_LISTS: u32 = 16;
 
 /// Lists that one session is remembered to have been shown, besides the last.
 pub const SHOWN: usize = 8;
@@ -81,6 +91,9 @@ pub const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
 /// How long a handshake with a server that was started again may take.
 pub const HANDSHAKE: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether a server has left.
+pub const LEFT: Duration = Duration::from_millis(10);
 
 /// How long a server may take to leave.
 pub const LEAVE: Duration = Duration::from_secs(5);

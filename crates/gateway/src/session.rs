@@ -32,6 +32,7 @@ use tokio::sync::mpsc;
 const SERVER_ENDED: i64 = -31_001;
 /// The error of a client that asks for too much at once, or twice by one id.
 const TOO_MUCH: i64 = -31_002;
+const INVALID_PARAMS: i64 = -32_602;
 
 /// Where a request says under which token its progress is told.
 const PROGRESS: &[&str] = &["_meta", "progressToken"];
@@ -223,7 +224,7 @@ impl Session {
                 }
                 match method.as_str() {
                     "tools/call" => match Call::read(&message) {
-                        Some(call) => {
+                        Ok(call) => {
                             if self.calls.send(call).await.is_err() {
                                 self.reply(
                                     id,
@@ -232,9 +233,9 @@ impl Session {
                                 .await;
                             }
                         }
-                        None => {
-                            lock(&self.open).insert(id.clone(), Open::Plain);
-                            self.pass(&message).await;
+                        Err(why) => {
+                            let why = format!("Invalid params: {why}");
+                            self.reply(id, message::failure(id, INVALID_PARAMS, &why)).await;
                         }
                     },
                     "tools/list" => {
@@ -252,6 +253,10 @@ impl Session {
                     let _ = this.upstream.verified(limits::READ_AGE).await;
                     let _ = this.put_on_record().await;
                 });
+            }
+            Kind::Notification { method } if method == "tools/call" => {
+                // A call that wants no answer is none that the protocol knows; some servers would run it.
+                self.tell("fault", None, None, "dropped a call that asked for no answer");
             }
             Kind::Notification { method } if method == "notifications/cancelled" => {
                 self.withdraw(&message).await;
@@ -328,13 +333,11 @@ impl Session {
         }
     }
 
-    /// Resolves when no call is under way any more.
+    /// Resolves when nothing that wants an answer is under way any more.
     pub async fn settled(&self) {
         loop {
-            let calls = |open: &BTreeMap<Id, Open>| {
-                open.values().any(|open| matches!(open, Open::Call { .. }))
-            };
-            if !calls(&lock(&self.open)) {
+            let waits = |open: &Open| !matches!(open, Open::Listen(_));
+            if !lock(&self.open).values().any(waits) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -405,8 +408,17 @@ impl Session {
             .and_then(|params| serde_json::from_str::<Params<'_>>(params).ok())
             .and_then(|params| Id::read(params.id.get()));
         if let Some(id) = id {
-            if let Some(Open::Call { withdrawn }) = lock(&self.open).get_mut(&id) {
-                *withdrawn = true;
+            let answered_elsewhere = match lock(&self.open).get_mut(&id) {
+                Some(Open::Call { withdrawn }) => {
+                    *withdrawn = true;
+                    true
+                }
+                Some(Open::Initialize) | None => true,
+                Some(Open::Plain | Open::Listen(_)) => false,
+            };
+            if !answered_elsewhere {
+                // Nobody will answer it; a late answer is dropped.
+                self.forget(&id);
             }
             self.upstream.break_off(&id);
         }

@@ -18,6 +18,11 @@ pub struct Trail {
 }
 
 impl Trail {
+    /// True where it may still matter that the tool was there.
+    pub fn is_recent(&self, now: Instant) -> bool {
+        self.seen.back().is_some_and(|(_, at)| now.duration_since(*at) < limits::ROLLING)
+    }
+
     /// Takes down that a reading had this definition.
     pub fn saw(&mut self, revised: &Arc<Revised>, now: Instant) {
         let newest = self.seen.back().is_some_and(|(last, _)| last.digest() == revised.digest());

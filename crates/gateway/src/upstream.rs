@@ -7,6 +7,8 @@ mod health;
 
 pub use health::Health;
 
+mod reading;
+
 use crate::catalogue::{Catalogue, Definitions};
 use crate::limits;
 use crate::mirror;
@@ -15,9 +17,8 @@ use contract::Revised;
 use mcp::duplex::{self, Incoming, Routed, Sending, Uplink};
 use mcp::message::{Id, Kind, Message};
 use mcp::{Era, Revision, http};
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -96,6 +97,11 @@ pub struct Upstream {
     server: Server,
     definitions: Arc<Definitions>,
     link: Mutex<Option<Uplink>>,
+    /// Raised whenever the connection is another one, or may lead to another server: what was read before says nothing
+    /// about what is there now.
+    epoch: AtomicU64,
+    /// The session is ending: nothing is started any more.
+    closing: AtomicBool,
     waiting: Mutex<BTreeMap<Id, oneshot::Sender<Fate>>>,
     out: mpsc::Sender<FromServer>,
     speech: Mutex<Speech>,
@@ -130,6 +136,8 @@ impl Upstream {
             server,
             definitions,
             link: Mutex::default(),
+            epoch: AtomicU64::new(0),
+            closing: AtomicBool::new(false),
             waiting: Mutex::default(),
             out,
             speech: Mutex::default(),
@@ -226,12 +234,38 @@ impl Upstream {
         }
     }
 
+    /// Which connection this is: what was decided about one must not be sent over another.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Sends a request over the connection that it was decided about; what becomes of it comes from the receiver.
+    pub async fn ask_in(
+        &self,
+        epoch: u64,
+        message: &Message,
+    ) -> Result<oneshot::Receiver<Fate>, NotSent> {
+        let link = lock(&self.link).clone();
+        match link {
+            Some(link) if self.epoch() == epoch => self.ask_over(&link, message).await,
+            _ => Err(NotSent("the connection to the server is another one by now".into())),
+        }
+    }
+
     /// Sends a request; what becomes of it comes from the receiver.
     pub async fn ask(&self, message: &Message) -> Result<oneshot::Receiver<Fate>, NotSent> {
+        let link = self.connected().await?;
+        self.ask_over(&link, message).await
+    }
+
+    async fn ask_over(
+        &self,
+        link: &Uplink,
+        message: &Message,
+    ) -> Result<oneshot::Receiver<Fate>, NotSent> {
         let Kind::Request { id, .. } = message.kind() else {
             return Err(NotSent("only a request can be answered".into()));
         };
-        let link = self.connected().await?;
         let (sender, fate) = oneshot::channel();
         lock(&self.waiting).insert(id.clone(), sender);
         match link.send(message, self.routed(message)).await {
@@ -290,142 +324,20 @@ impl Upstream {
         let id = Id::Text(format!("{}{}", self.own, self.count.fetch_add(1, Ordering::Relaxed)));
         let text = mcp::message::request(&id, method, Some(params));
         let message = Message::parse(&text).map_err(|why| why.to_string())?;
-        let fate = self.ask(&message).await.map_err(|why| why.to_string())?;
-        match timeout(limits::PAGE, fate).await {
+        // A server that no longer reads must not hold up the sending either.
+        let asked = async {
+            let fate = self.ask(&message).await.map_err(|why| why.to_string())?;
+            fate.await.map_err(|_| "the connection ended".to_owned())
+        };
+        match timeout(limits::PAGE, asked).await {
             Ok(Ok(Fate::Answered(answer))) => Ok(answer),
-            Ok(Ok(Fate::Lost(why) | Fate::Refused(why) | Fate::NotSent(why))) => Err(why),
-            Ok(Err(_)) => Err("the connection ended".into()),
+            Ok(Ok(Fate::Lost(why) | Fate::Refused(why) | Fate::NotSent(why)) | Err(why)) => {
+                Err(why)
+            }
             Err(_) => {
                 lock(&self.waiting).remove(&id);
                 Err(format!("the server did not answer {method} within {:?}", limits::PAGE))
             }
-        }
-    }
-
-    /// Makes sure that the list is no older than `age`; reads it again where it is. `Err` says why that failed.
-    pub async fn verified(&self, age: Duration) -> Result<(), String> {
-        let asked = Instant::now();
-        let fresh =
-            |known: &Known| known.verified.is_some_and(|at| at >= asked || at.elapsed() < age);
-        if fresh(&lock(&self.known)) {
-            return Ok(());
-        }
-        let _one = self.reading.lock().await;
-        // Someone else read it while this call waited.
-        if fresh(&lock(&self.known)) {
-            return Ok(());
-        }
-        // What is read is as old as its beginning: a list that was under way when this was asked may be the old one.
-        let began = Instant::now();
-        let read = self.settle(began).await;
-        if let Err(why) = &read {
-            lock(&self.known).fault = Some(why.clone());
-        }
-        read
-    }
-
-    /// Reads the list until two readings agree, and swaps it.
-    async fn settle(&self, began: Instant) -> Result<(), String> {
-        let mut readings: Vec<Arc<Catalogue>> = Vec::new();
-        let before = self.catalogue();
-        for _ in 0..limits::READINGS {
-            let pages = self.walk().await?;
-            if let Some(before) =
-                before.as_ref().filter(|b| readings.is_empty() && b.is_text(&pages))
-            {
-                let same = Arc::clone(before);
-                self.swap(same, &[], began);
-                return Ok(());
-            }
-            let catalogue = Catalogue::read(pages, &self.definitions)?;
-            if catalogue.is_empty() && before.as_ref().is_some_and(|before| !before.is_empty()) {
-                return Err("the server lists no tools any more, which counts as a fault until it lists some".into());
-            }
-            let catalogue = Arc::new(catalogue);
-            let unmoved = before.as_ref().is_some_and(|b| b.digest() == catalogue.digest());
-            let agreed = readings.last().is_some_and(|last| last.digest() == catalogue.digest());
-            readings.push(Arc::clone(&catalogue));
-            if agreed || (unmoved && readings.len() == 1) {
-                self.swap(catalogue, &readings, began);
-                return Ok(());
-            }
-        }
-        // Two revisions that take turns are replicas behind one address, not a list in motion.
-        let Some(last) = readings.last().cloned() else {
-            return Err("the list was not read".into());
-        };
-        let returned = readings.iter().filter(|r| r.digest() == last.digest()).count() > 1;
-        if returned {
-            self.swap(last, &readings, began);
-            return Ok(());
-        }
-        Err(format!("the list of tools did not hold still in {} readings", limits::READINGS))
-    }
-
-    /// One reading of all pages.
-    async fn walk(&self) -> Result<Vec<Arc<str>>, String> {
-        let meta = self.speech().meta;
-        let (mut pages, mut bytes) = (Vec::new(), 0);
-        let mut cursor: Option<String> = None;
-        let mut cursors: Vec<String> = Vec::new();
-        loop {
-            let mut params = serde_json::Map::new();
-            if let Some(cursor) = &cursor {
-                params.insert("cursor".into(), cursor.clone().into());
-            }
-            if let Some(meta) = meta.as_deref().and_then(|meta| serde_json::from_str(meta).ok()) {
-                params.insert("_meta".into(), meta);
-            }
-            let answer = self.own("tools/list", &Value::Object(params).to_string()).await?;
-            let page = answer.outcome().map_err(|error| {
-                format!("the server answers tools/list with error {}", error.code)
-            })?;
-            bytes += page.len();
-            pages.push(Arc::from(page));
-            let at = format!("tools/list page {}", pages.len());
-            let next = mcp::ListPage::read(page, &at)
-                .map_err(|problems| {
-                    problems.first().map_or(at.clone(), |p| format!("{}: {}", p.place, p.sentence))
-                })?
-                .next;
-            let Some(next) = next else { return Ok(pages) };
-            if cursors.contains(&next) {
-                return Err(format!(
-                    "{at} gives a cursor that an earlier page gave: the list goes round in a circle"
-                ));
-            }
-            if pages.len() >= limits::PAGES || bytes > limits::LIST_BYTES {
-                return Err(format!("{at} is not the last, and no list is that long"));
-            }
-            cursors.push(next.clone());
-            cursor = Some(next);
-        }
-    }
-
-    /// Puts a list in place of the last one, and tells who waits for it.
-    fn swap(&self, catalogue: Arc<Catalogue>, readings: &[Arc<Catalogue>], began: Instant) {
-        let now = Instant::now();
-        let mut known = lock(&self.known);
-        let old = known.catalogue.clone();
-        let first = old.is_none();
-        for list in old.iter().chain(readings) {
-            for (name, revisions) in list.tools() {
-                let trail = known.trails.entry(name.clone()).or_default();
-                revisions.iter().for_each(|revised| trail.saw(revised, now));
-            }
-        }
-        for (name, revisions) in catalogue.tools() {
-            if let Some(trail) = known.trails.get_mut(name) {
-                revisions.iter().for_each(|revised| trail.saw(revised, now));
-            }
-        }
-        let moved = old.as_ref().is_none_or(|old| old.digest() != catalogue.digest());
-        known.catalogue = Some(catalogue);
-        known.verified = Some(began);
-        known.fault = None;
-        drop(known);
-        if moved && !first {
-            self.moved.send_modify(|count| *count += 1);
         }
     }
 
@@ -437,6 +349,9 @@ impl Upstream {
         let _one = self.connecting.lock().await;
         if let Some(link) = lock(&self.link).clone() {
             return Ok(link);
+        }
+        if self.closing.load(Ordering::Acquire) {
+            return Err(NotSent("the session is ending".into()));
         }
         let tries = self.tries.fetch_add(1, Ordering::Relaxed);
         if tries >= limits::RESTARTS {
@@ -458,18 +373,27 @@ impl Upstream {
         if let Some(revision) = revision {
             link.speak(revision);
         }
-        let greeting = self.greet(link, incoming).await?;
-        *lock(&self.link) = Some(greeting.clone());
+        let incoming = self.greet(&link, incoming).await?;
+        // Known before anything that the server says is handed on: its end among it.
+        *lock(&self.link) = Some(link.clone());
+        self.renewed();
+        tokio::spawn(pump(Weak::clone(&self.this), self.out.clone(), incoming));
         self.starts.fetch_add(1, Ordering::Relaxed);
-        Ok(greeting)
+        Ok(link)
+    }
+
+    /// What was read so far says nothing about what is there now.
+    fn renewed(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        lock(&self.known).verified = None;
     }
 
     /// Greets a server that was started again. What it says until then is its answer to the greeting.
     async fn greet(
         &self,
-        link: Uplink,
+        link: &Uplink,
         mut incoming: mpsc::Receiver<Incoming>,
-    ) -> Result<Uplink, NotSent> {
+    ) -> Result<mpsc::Receiver<Incoming>, NotSent> {
         let speech = self.speech();
         if let Some(initialize) = speech.initialize.filter(|_| speech.initialized) {
             let id = Id::Text(format!("{}greeting", self.own));
@@ -502,31 +426,39 @@ impl Upstream {
                 link.send(&done, Routed::default()).await;
             }
         }
-        Ok(self.pumped(link, incoming))
-    }
-
-    /// Starts handing on what the server says.
-    fn pumped(&self, link: Uplink, incoming: mpsc::Receiver<Incoming>) -> Uplink {
-        tokio::spawn(pump(Weak::clone(&self.this), self.out.clone(), incoming));
-        link
+        Ok(incoming)
     }
 
     /// The connection ended: nobody who waits will be answered.
     fn ended(&self, why: &str) {
         *lock(&self.link) = None;
         *lock(&self.last_end) = Some(why.to_owned());
-        lock(&self.known).verified = None;
+        self.renewed();
+        self.settle_waiters(why);
+    }
+
+    fn settle_waiters(&self, why: &str) {
         for waiter in std::mem::take(&mut *lock(&self.waiting)).into_values() {
             let _ = waiter.send(Fate::Lost(why.to_owned()));
         }
     }
 
-    /// Tells the server to leave.
+    /// Tells the server to leave, waits a while for it, and ends it. Nothing is started any more, and nobody waits for
+    /// an answer afterwards.
     pub async fn close(&self) {
+        self.closing.store(true, Ordering::Release);
         let link = lock(&self.link).clone();
-        if let Some(link) = link {
-            link.close().await;
-        }
+        let Some(link) = link else { return self.settle_waiters("the session ended") };
+        link.close().await;
+        let left = async {
+            while lock(&self.link).is_some() && self.is_pipe() {
+                tokio::time::sleep(limits::LEFT).await;
+            }
+        };
+        let _ = timeout(limits::LEAVE, left).await;
+        // Ends a program that does not leave, with everything that it started.
+        *lock(&self.link) = None;
+        self.settle_waiters("the session ended");
     }
 }
 
@@ -573,7 +505,7 @@ async fn pump(
                 }
             }
             Incoming::Renewed => {
-                lock(&upstream.known).verified = None;
+                upstream.renewed();
                 continue;
             }
             Incoming::Stray(start, why) => FromServer::Stray(start, why),

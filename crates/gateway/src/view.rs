@@ -4,7 +4,7 @@ use crate::catalogue::Catalogue;
 use crate::limits;
 use contract::Revised;
 use contract::admission::Grade;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -40,8 +40,8 @@ pub struct View {
     shown: VecDeque<Shown>,
     /// A list whose pages are being fetched.
     walking: Option<Arc<Catalogue>>,
-    /// Tool and live digest of refusals: from then on the client knows, and what it saw before counts no more.
-    told: HashSet<(String, String)>,
+    /// Tool and live digest of refusals, with when they were told: from then on the client knows, and what it saw before counts no more.
+    told: HashMap<(String, String), Instant>,
     tokens: VecDeque<(String, Token)>,
     repeats: HashMap<(String, String), u32>,
     /// Tools of which a call was refused and none went through since, with the revision it was planned under.
@@ -99,19 +99,23 @@ impl View {
     ///
     /// The last list counts. For a while after it was fetched, so does what the client saw before it: calls under way
     /// may still come from there. That ends with the first refusal for the tool.
-    pub fn planned(&self, tool: &str, live: &str, now: Instant) -> (Vec<Arc<Revised>>, Grade) {
+    pub fn planned(&self, tool: &str, live: &str, made: Instant) -> (Vec<Arc<Revised>>, Grade) {
         if let Some(pinned) = &self.pinned {
             return (pinned.tool(tool).to_vec(), Grade::Declared);
         }
-        let Some(last) = self.shown.back() else { return (Vec::new(), Grade::None) };
+        // A list that was shown after the call was made is none that it was planned with.
+        let before = self.shown.iter().filter(|shown| shown.at <= made).count();
+        let mut shown = self.shown.iter().take(before).rev();
+        let Some(last) = shown.next() else { return (Vec::new(), Grade::None) };
         let mut planned: Vec<Arc<Revised>> = last.catalogue.tool(tool).to_vec();
-        let told = self.told.contains(&(tool.to_owned(), live.to_owned()));
-        let overlaps = now.duration_since(last.at) < limits::OVERLAP && !told;
+        let told = self.told.get(&(tool.to_owned(), live.to_owned()));
+        let told = told.is_some_and(|told| *told <= made);
+        let overlaps = made.duration_since(last.at) < limits::OVERLAP && !told;
         if planned.is_empty() || overlaps {
             let mut later = last.at;
-            for earlier in self.shown.iter().rev().skip(1) {
+            for earlier in shown {
                 // What was replaced long before the last list came is no longer in anyone's hands.
-                let recent = now.duration_since(later) < limits::OVERLAP;
+                let recent = made.duration_since(later) < limits::OVERLAP;
                 if !recent && !planned.is_empty() {
                     break;
                 }
@@ -131,7 +135,10 @@ impl View {
         if self.told.len() >= limits::REFUSALS {
             self.told.clear();
         }
-        self.told.insert((call.tool.to_owned(), call.live.to_owned()));
+        if call.told {
+            let told = (call.tool.to_owned(), call.live.to_owned());
+            self.told.entry(told).or_insert(now);
+        }
         if self.repeats.len() >= limits::REFUSALS {
             self.repeats.clear();
         }
@@ -202,4 +209,6 @@ pub struct Refused<'a> {
     pub free: Vec<String>,
     /// Digest of the arguments without those.
     pub rest: String,
+    /// The refusal says what moved.
+    pub told: bool,
 }

@@ -50,8 +50,13 @@ pub async fn wrap(
             }
         })
     };
+    let whole = async {
+        read(&session, &down, input).await;
+        // What was asked before the client closed its end is still answered.
+        let _ = timeout(limits::LEAVE, session.settled()).await;
+    };
     tokio::select! {
-        () = read(&session, &down, input) => {}
+        () = whole => {}
         () = stop => {}
     }
     // The client left. The server is told; what it still answers is recorded, though nobody hears it.
@@ -70,7 +75,7 @@ async fn read(
     down: &mpsc::Sender<Outgoing>,
     mut input: impl AsyncRead + Unpin,
 ) {
-    let mut lines = Lines::new(mcp::limits::MESSAGE_BYTES);
+    let mut lines = Lines::new(mcp::limits::RELAYED_BYTES);
     let mut buffer = vec![0; 64 << 10];
     loop {
         let (found, last) = match input.read(&mut buffer).await {
@@ -90,7 +95,7 @@ async fn read(
                     Err(why) => why.to_string(),
                 },
                 Line::TooLong(_) => {
-                    format!("it is longer than {} bytes", mcp::limits::MESSAGE_BYTES)
+                    format!("it is longer than {} bytes", mcp::limits::RELAYED_BYTES)
                 }
             };
             let _ = down.send(Outgoing::beside(None, message::unreadable(&why))).await;

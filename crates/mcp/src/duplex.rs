@@ -107,7 +107,7 @@ async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
             stdio::Incoming::Stray(start, why) => Incoming::Stray(start, why),
             stdio::Incoming::TooLong => Incoming::Stray(
                 String::new(),
-                format!("it is longer than {} bytes", limits::MESSAGE_BYTES),
+                format!("it is longer than {} bytes", limits::RELAYED_BYTES),
             ),
         };
         if sender.send(item).await.is_err() {
@@ -227,7 +227,10 @@ async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
         && method != "initialize"
         && let Some(mut again) = renew(&way, &server).await
     {
-        answered = post(&mut again, &message, routing, id.as_ref()).await;
+        // Except for a call: it was decided about what the old session led to, and is decided anew.
+        if method != "tools/call" {
+            answered = post(&mut again, &message, routing, id.as_ref()).await;
+        }
         server = again;
     }
     let answered = match answered {

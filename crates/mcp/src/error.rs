@@ -50,15 +50,29 @@ impl Failure {
         matches!(self, Failure::Spawn(_) | Failure::NoConnection(_))
     }
 
-    /// The server turned the message away before it did anything with it. A timeout is none of these: who gave up
-    /// first is not known.
+    /// The server turned the message away before it did anything with it: by its credentials, its address, its size
+    /// or its form. Other statuses may come after part of the work was done.
     pub fn turned_away(&self) -> bool {
-        match self {
-            Failure::Status { code: 408, .. } => false,
-            Failure::Status { code, .. } => (400..500).contains(code),
-            Failure::Redirect(_) => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Failure::Status {
+                code: 400
+                    | 401
+                    | 403
+                    | 404
+                    | 405
+                    | 406
+                    | 411
+                    | 413
+                    | 414
+                    | 415
+                    | 421
+                    | 426
+                    | 429
+                    | 431,
+                ..
+            }
+        )
     }
 }
 

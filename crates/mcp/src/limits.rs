@@ -6,6 +6,9 @@ use std::time::Duration;
 /// writes ten times the largest real page into one line is broken or hostile, and a client would choke on it.
 pub const MESSAGE_BYTES: usize = 8 << 20;
 
+/// One message that is passed on: an answer may hold a film. Past this, a client would choke on it.
+pub const RELAYED_BYTES: usize = 64 << 20;
+
 /// All pages of one walk together: what a reviewer's machine holds several times over without noticing.
 pub const LIST_BYTES: usize = 64 << 20;
 

@@ -64,7 +64,8 @@ impl Server {
         Server::start_with(command, false)
     }
 
-    /// The same; with `shown`, what it writes to stderr also goes to this program's.
+    /// The same; with `shown`, for a server whose messages are passed on: longer ones are taken, and what it writes to
+    /// stderr also goes to this program's.
     pub fn start_with(command: &[String], shown: bool) -> Result<Server, Failure> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::Spawn("no command was given".into()))?;
@@ -83,7 +84,8 @@ impl Server {
         let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
         let errors = child.stderr.take().expect("stderr was asked for as a pipe");
         let (sender, incoming) = mpsc::channel(limits::QUEUE);
-        tokio::spawn(read_messages(stdout, sender));
+        let most = if shown { limits::RELAYED_BYTES } else { limits::MESSAGE_BYTES };
+        tokio::spawn(read_messages(stdout, sender, most));
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
         let drained = tokio::spawn(drain(errors, Arc::clone(&stderr), shown));
         Ok(Server { child, group, stdin, incoming, stderr, drained })
@@ -163,8 +165,12 @@ fn said_status(status: ExitStatus) -> String {
     }
 }
 
-async fn read_messages(mut stdout: impl AsyncRead + Unpin, sender: mpsc::Sender<Incoming>) {
-    let mut lines = Lines::new(limits::MESSAGE_BYTES);
+async fn read_messages(
+    mut stdout: impl AsyncRead + Unpin,
+    sender: mpsc::Sender<Incoming>,
+    most: usize,
+) {
+    let mut lines = Lines::new(most);
     let mut buffer = vec![0; 64 << 10];
     loop {
         let (found, last) = match stdout.read(&mut buffer).await {

@@ -57,7 +57,8 @@ pub trait Store: Send + Sync {
 
     // The granted contract: only these calls move it.
 
-    /// Grants a contract; it takes the place of the tool's earlier one.
+    /// Grants a contract; it takes the place of the tool's earlier one. What was merely seen first is granted only where
+    /// nothing was granted before.
     fn grant(&self, grant: NewGrant) -> Answer<'_, ()>;
     /// The granted contract of each tool of a server.
     fn grants(&self, server: String) -> Answer<'_, Vec<Grant>>;

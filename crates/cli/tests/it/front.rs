@@ -133,7 +133,7 @@ impl Gateway {
     }
 
     fn opened(&self) -> Sqlite {
-        Sqlite::open(&self.store(), Options::new(Access::Read, 0)).unwrap()
+        Sqlite::open(self.store(), Options::new(Access::Read, 0)).unwrap()
     }
 
     /// The digests of the lists on record, the current one first.

@@ -180,6 +180,14 @@ impl Live {
 
     /// Waits for the answer with this id; what comes before it is set aside.
     pub async fn answer(&mut self, id: &Value) -> Value {
+        let answers = |line: &String| {
+            serde_json::from_str::<Value>(line).is_ok_and(|message| {
+                message.get("id") == Some(id) && message.get("method").is_none()
+            })
+        };
+        if let Some(index) = self.aside.iter().position(answers) {
+            return serde_json::from_str(&self.aside.remove(index)).unwrap();
+        }
         loop {
             let line = self.line().await;
             let message: Value = serde_json::from_str(&line).unwrap();
@@ -242,6 +250,11 @@ impl Live {
         let done = timeout(PATIENCE, done).await.expect("it ends").unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
+    }
+
+    /// Says that nothing more will be asked.
+    pub fn close_input(&mut self) {
+        self.stdin = None;
     }
 
     /// Leaves, and waits for the program to end.

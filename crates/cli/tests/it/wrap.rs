@@ -368,3 +368,60 @@ async fn what_was_decided_and_what_left_is_on_record() {
     let session = &store.sessions(store::SessionQuery::default()).await.unwrap()[0];
     assert!(session.ended.is_some());
 }
+
+#[tokio::test]
+async fn calls_made_before_the_first_refusal_was_heard_are_refused_with_it() {
+    let script = json!({"phases": [deploy(), meaning_moved()], "announces": true});
+    let mut live = Live::listed(Era::Legacy, script).await;
+    live.recorder.switch(1);
+    live.notified("notifications/tools/list_changed").await;
+    live.list().await;
+    let mut ids = Vec::new();
+    for n in 0..5 {
+        let call = json!({"name": "deploy", "arguments": {"project": n.to_string()}});
+        ids.push(live.begin("tools/call", call).await);
+    }
+    for id in ids {
+        assert_eq!(code(&live.answer(&json!(id)).await), "STALE_TOOL_SCHEMA");
+    }
+    assert!(live.reached().is_empty());
+    live.leave().await;
+}
+
+#[tokio::test]
+async fn no_form_of_a_call_goes_past_the_decision() {
+    let mut live = Live::listed(Era::Legacy, json!({"phases": [deploy(), meaning_moved()]})).await;
+    live.recorder.switch(1);
+    let start = "{\"jsonrpc\":\"2.0\",";
+    let name = "\"method\":\"tools/call\",\"params\":{\"name\":\"deploy\"";
+    for (id, rest) in [
+        ("\"id\":71,", ",\"arguments\":null}}"),
+        ("\"id\":72,", ",\"arguments\":[1]}}"),
+        ("\"id\":73,", ",\"arguments\":{\"project\":\"a\",\"project\":\"b\"}}}"),
+        ("\"id\":74,", ",\"arguments\":{\"project\":\"\\ud83d\"}}}"),
+        ("", ",\"arguments\":{\"project\":\"a\"}}}"),
+        ("\"id\":null,", ",\"arguments\":{\"project\":\"a\"}}}"),
+    ] {
+        live.send(&format!("{start}{id}{name}{rest}")).await;
+    }
+    for id in 71..75 {
+        let answer = live.answer(&json!(id)).await;
+        let refused = answer.get("error").is_some() || answer["result"]["isError"] == true;
+        assert!(refused, "{answer}");
+    }
+    live.ask("ping", json!({})).await;
+    assert!(live.reached().is_empty(), "{:?}", live.reached());
+    live.leave().await;
+}
+
+#[tokio::test]
+async fn what_was_asked_before_the_client_closed_its_end_is_answered() {
+    let mut live = Live::start(Era::Legacy, json!({"phases": [deploy()]}), &[]).await;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let first = live.begin("initialize", params).await;
+    let second = live.begin("tools/list", json!({})).await;
+    live.close_input();
+    assert!(live.answer(&json!(first)).await.get("result").is_some());
+    assert_eq!(live.answer(&json!(second)).await["result"]["tools"].as_array().unwrap().len(), 1);
+    live.leave().await;
+}

@@ -46,10 +46,13 @@ async fn calls_go_through_and_drift_is_found_in_both_eras() {
 }
 
 #[tokio::test]
-async fn a_session_that_the_server_lost_is_opened_again_once_and_the_call_runs_once() {
+async fn a_session_that_the_server_lost_is_opened_again_and_the_call_is_decided_anew() {
     let web = Web::start(&[deploy()]).await;
     let mut live = listed(Era::Legacy, &web).await;
     web.state.loses_session.store(true, Ordering::SeqCst);
+    // What the new session leads to may be another server: the call was not decided about it.
+    assert_eq!(code(&live.call("deploy", call()).await), "SERVER_REFUSED");
+    assert!(web.done().is_empty());
     assert!(ran(&live.call("deploy", call()).await));
     assert_eq!((web.done().len(), web.came("initialize")), (1, 2));
     // A server that loses each session is not greeted for ever.

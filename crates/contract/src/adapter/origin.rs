@@ -13,10 +13,10 @@ pub(super) fn before(steps: &[Step], path: &Path) -> Option<Path> {
     for step in steps.iter().rev() {
         match &step.action {
             Action::Move { from, to } if to.holds(&path) => path = path.rebased(to, from),
-            Action::Wrap { at, into } if at.holds(&path) && path.0.len() > at.0.len() => {
-                if path.0[at.0.len()] == part_of(into) {
-                    path.0.remove(at.0.len());
-                }
+            Action::Wrap { at, into }
+                if at.holds(&path) && path.0.get(at.0.len()) == Some(&part_of(into)) =>
+            {
+                path.0.remove(at.0.len());
             }
             Action::Unwrap { at, from } if at.holds(&path) => {
                 path.0.insert(at.0.len(), part_of(from));
@@ -37,10 +37,10 @@ pub(super) fn after(steps: &[Step], path: &Path) -> Option<Path> {
             Action::Wrap { at, into } if at.holds(&path) => {
                 path.0.insert(at.0.len(), part_of(into));
             }
-            Action::Unwrap { at, from } if at.holds(&path) && path.0.len() > at.0.len() => {
-                if path.0[at.0.len()] == part_of(from) {
-                    path.0.remove(at.0.len());
-                }
+            Action::Unwrap { at, from }
+                if at.holds(&path) && path.0.get(at.0.len()) == Some(&part_of(from)) =>
+            {
+                path.0.remove(at.0.len());
             }
             Action::Drop { at, .. } if at.holds(&path) => return None,
             _ => {}

@@ -7,6 +7,8 @@ use super::{
     With,
 };
 use crate::change::Change;
+use crate::lexicon::Lexicon;
+use crate::retry::{Effect, Facts as RetryFacts, Reach, Repair, may_retry};
 use crate::revised::{Fit, Revised};
 use crate::rules;
 use crate::verdict::{Authority, Meaning};
@@ -19,12 +21,13 @@ const UNREAD: &[&str] = &["SF110", "SF111", "SF112", "SF170"];
 
 /// Decides what happens to a call.
 pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> Decision {
-    if facts.live.is_empty() {
+    if facts.live.is_empty() && facts.verified {
         return Decision::Refuse(removed(facts), ground(facts, facts.candidates.first(), None));
     }
-    if !facts.verified && !facts.reads() {
+    // What cannot be read is not gone.
+    if !facts.verified && (facts.live.is_empty() || !facts.reads()) {
         let refusal = Refusal {
-            required_action: Action::RefreshTools,
+            required_action: Action::AskPerson,
             ..plain(facts, Code::ContractUnverified)
         };
         return Decision::Refuse(refusal, ground(facts, facts.candidates.first(), None));
@@ -72,7 +75,11 @@ impl Judge<'_> {
             // What is held waits for the same person; the card tells of the first reason.
             Decision::Hold(..) | Decision::Refuse(..) => return decision,
         };
-        let wider = self.reach(live);
+        let sent = match &decision {
+            Decision::Adapt(adapted, _) => &adapted.arguments,
+            _ => facts.arguments,
+        };
+        let wider = self.reach(live, sent);
         if wider.is_empty() { decision } else { self.beyond_grant(&wider, live, ground, decision) }
     }
 
@@ -81,7 +88,8 @@ impl Judge<'_> {
         let facts = self.facts;
         let arguments = facts.arguments;
         let renamed = live.name() != facts.name;
-        if facts.candidates.iter().all(|candidate| candidate.digest() == live.digest()) {
+        let same = |candidate: &Arc<Revised>| candidate.digest() == live.digest();
+        if !facts.candidates.is_empty() && facts.candidates.iter().all(same) {
             // What the client saw is what runs: the server judges its own arguments.
             return Ok(vec![(Arc::clone(live), facts.grade)]);
         }
@@ -173,9 +181,9 @@ impl Judge<'_> {
         Decision::Refuse(self.stale(code, planned, live, &moved, ended), ground)
     }
 
-    /// Changes by which this call would reach further than was granted, or, where nothing ever was, than what the
+    /// Changes by which this call reaches further than was granted, or may, or, where nothing ever was, than what the
     /// client saw.
-    fn reach(&self, live: &Arc<Revised>) -> Vec<Change> {
+    fn reach(&self, live: &Arc<Revised>, sent: &Value) -> Vec<Change> {
         let facts = self.facts;
         let measures: Vec<&Arc<Revised>> = match facts.granted {
             Some(granted) => vec![granted],
@@ -185,8 +193,13 @@ impl Judge<'_> {
         for measure in measures.into_iter().filter(|m| m.digest() != live.digest()) {
             let Some(entry) = self.compare.compare(measure, live) else { continue };
             wider.extend(
-                on_call(&entry, facts.arguments)
-                    .filter(|change| change.axes.authority == Authority::Wider)
+                on_call(&entry, sent)
+                    .filter(|change| match change.axes.authority {
+                        Authority::Wider => true,
+                        // What nobody can tell is not safe, where something may come of it.
+                        Authority::Unknown => !facts.reads(),
+                        Authority::Same | Authority::Narrower => false,
+                    })
                     .cloned(),
             );
         }
@@ -207,13 +220,15 @@ impl Judge<'_> {
         let looked = facts.acknowledged == Some(live.digest())
             || (!facts.candidates.is_empty()
                 && facts.candidates.iter().all(|c| c.digest() == live.digest()));
+        let surely = wider.iter().any(|change| change.axes.authority == Authority::Wider);
+        let code = if surely { Code::AuthorityWidened } else { Code::ContractUndecided };
         let refusal = Refusal {
             changed: faults(&wider, live),
             planned_revision: facts.granted.map(|granted| granted.digest().to_owned()),
             current_revision: Some(live.digest().to_owned()),
             required_action: Action::RefreshTools,
             retry: Retry::NewDecision,
-            ..plain(facts, Code::AuthorityWidened)
+            ..plain(facts, code)
         };
         if facts.policy.holds_doubt(ground.effect) {
             let refusal =
@@ -269,8 +284,15 @@ impl Judge<'_> {
         let explained = !(missing.is_empty() && obsolete.is_empty() && changed.is_empty());
         let required_action =
             if meaning_moved { Action::RefreshTools } else { Action::FixArguments };
+        let ready = ready(live, facts.arguments, moved);
+        let (retry, _) = may_retry(&RetryFacts {
+            names_the_cause: explained,
+            repair: repair(ready.as_ref(), moved),
+            reach: reach(moved),
+            effect: Effect::None,
+        });
         Refusal {
-            ready: ready(live, facts.arguments, moved),
+            ready,
             missing,
             obsolete,
             changed,
@@ -278,9 +300,30 @@ impl Judge<'_> {
             planned_revision: Some(planned.digest().to_owned()),
             current_revision: Some(live.digest().to_owned()),
             required_action,
-            retry: Retry::NewDecision,
+            retry,
             ..plain(facts, code)
         }
+    }
+}
+
+/// How the call can be brought into the new form, as a client may do by itself.
+fn repair(ready: Option<&Value>, moved: &[&Change]) -> Repair {
+    let lexicon = Lexicon::default();
+    let chooses =
+        |change: &&&Change| change.field.as_deref().is_some_and(|field| lexicon.never_guess(field));
+    match ready {
+        None => Repair::None,
+        Some(_) if moved.iter().any(|change| chooses(&change)) => Repair::Sensitive,
+        Some(_) => Repair::Unambiguous,
+    }
+}
+
+/// Whether the call in its new form acts on the same thing with the same authority.
+fn reach(moved: &[&Change]) -> Reach {
+    match moved.iter().map(|change| change.axes.authority).max() {
+        None | Some(Authority::Same | Authority::Narrower) => Reach::Same,
+        Some(Authority::Unknown) => Reach::Unknown,
+        Some(Authority::Wider) => Reach::Other,
     }
 }
 

@@ -25,6 +25,11 @@ pub enum Code {
 }
 
 impl Code {
+    /// True where whoever reads the refusal knows what moved.
+    pub fn tells_what_moved(self) -> bool {
+        matches!(self, Code::StaleToolSchema | Code::AuthorityWidened | Code::ContractUndecided)
+    }
+
     /// As it stands in `error_code`.
     pub fn name(self) -> &'static str {
         match self {

@@ -129,6 +129,7 @@ fn a_new_required_argument_is_named_with_its_values_and_nothing_is_invented() {
     assert_eq!(refusal.missing[0].0, "environment");
     assert_eq!(refusal.required_action, Action::FixArguments);
     assert_eq!(refusal.ready, None);
+    assert_eq!(refusal.retry, Retry::NewDecision);
     let text = refusal.text(None);
     assert!(text.starts_with("NOT EXECUTED"), "{text}");
     assert!(text.contains("one of \"staging\", \"production\""), "{text}");
@@ -210,6 +211,7 @@ fn recased_values_give_a_ready_call() {
     });
     let decision = stale(&live, json!({"project": "shop", "tier": "small"}));
     assert_eq!(refusal(&decision).ready, Some(json!({"project": "shop", "tier": "SMALL"})));
+    assert_eq!(refusal(&decision).retry, Retry::AutoAllowed);
 }
 
 #[test]
@@ -303,6 +305,41 @@ fn an_unverified_contract_lets_reads_go_on_and_stops_effects() {
         facts.configured_read = true;
     });
     assert!(forwards(&read));
+}
+
+#[test]
+fn what_cannot_be_read_is_not_gone() {
+    let old = revised(base());
+    let decision = with(std::slice::from_ref(&old), &[], Some(&old), &json!({}), |facts| {
+        facts.verified = false
+    });
+    assert_eq!(refusal(&decision).code, Code::ContractUnverified);
+}
+
+#[test]
+fn with_nothing_known_of_the_plan_only_arguments_that_fit_go_on() {
+    let live = revised(base());
+    let one = std::slice::from_ref(&live);
+    assert!(forwards(&with(&[], one, Some(&live), &json!({"project": "shop"}), |_| {})));
+    let decision = with(&[], one, Some(&live), &json!({"slug": "shop"}), |_| {});
+    assert_eq!(refusal(&decision).code, Code::InvalidArguments);
+}
+
+#[test]
+fn a_new_argument_that_may_widen_the_deed_is_not_taken_for_harmless() {
+    let live = changed(|raw| {
+        raw["inputSchema"]["properties"]["force"] = json!({"type": "boolean"});
+    });
+    let old = revised(base());
+    let one = std::slice::from_ref(&live);
+    let call = json!({"project": "shop", "force": true});
+    let decision =
+        with(one, one, Some(&old), &call, |facts| facts.policy.on_wider = OnWider::Refuse);
+    assert!(matches!(refusal(&decision).code, Code::ContractUndecided | Code::AuthorityWidened));
+    let without = json!({"project": "shop"});
+    assert!(forwards(
+        &with(one, one, Some(&old), &without, |facts| facts.policy.on_wider = OnWider::Refuse)
+    ));
 }
 
 #[test]

@@ -9,16 +9,28 @@ use contract::{Revised, Tool, ToolList, Verdict};
 use mcp::message;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{GrantHow, NewGrant, NewList, NewRevision, RequestId};
 
 impl Session {
     /// Makes sure that what holds is known well enough for a call of the tool.
     pub(crate) async fn verified_for(&self, tool: &str) -> Result<(), String> {
         let live = self.upstream.live(tool);
+        let digest = live.first().map_or("", |live| live.digest());
+        let granted = self.granted(tool, digest).await?;
+        // Hints never lower what is demanded: what was granted must say so too.
         let reads = self.settings.is_read(tool)
-            || (!live.is_empty() && live.iter().all(|live| live.hints().read_only));
-        let age = if reads {
+            || (granted.is_some_and(|granted| granted.hints().read_only)
+                && !live.is_empty()
+                && live.iter().all(|live| live.hints().read_only));
+        let age = if live.is_empty() {
+            // A name that is not listed is looked for once more.
+            Duration::ZERO
+        } else if self.settings.is_read(tool) {
             limits::READ_AGE
+        } else if reads {
+            // A claim of the server's own, if an accepted one: it is not leaned on for long.
+            limits::CLAIMED_READ_AGE
         } else {
             self.settings.effect_age.unwrap_or(if self.upstream.is_pipe() {
                 limits::EFFECT_AGE_PIPE
@@ -117,6 +129,32 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// The revisions of a tool that were listed within the time in which a client may still hold them.
+    pub(crate) async fn kept(&self, tool: &str) -> Vec<Arc<Revised>> {
+        let server = self.upstream.name().to_owned();
+        let since = event::now()
+            .saturating_sub(u64::try_from(limits::KEPT.as_millis()).unwrap_or(u64::MAX));
+        let lists =
+            self.hub.store.lists(server.clone(), limits::KEPT_LISTS).await.unwrap_or_default();
+        let mut kept: Vec<Arc<Revised>> = Vec::new();
+        for list in lists.iter().filter(|list| list.last_at >= since) {
+            let digests = list.tools.iter().filter(|(name, _)| name == tool);
+            for (_, digest) in digests {
+                if kept.iter().any(|known| known.digest() == digest) {
+                    continue;
+                }
+                let raw = self
+                    .hub
+                    .store
+                    .definition(server.clone(), tool.to_owned(), digest.clone())
+                    .await;
+                let raw = raw.ok().flatten();
+                kept.extend(raw.and_then(|raw| self.hub.definitions.read(tool, &raw)));
+            }
+        }
+        kept
     }
 
     /// The granted contract of a tool, as far as it stands for what is live.

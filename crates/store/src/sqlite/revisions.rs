@@ -153,6 +153,13 @@ pub(super) fn grant(work: &mut Work<'_>, new: &NewGrant) -> Result<(), StoreErro
     ] {
         at_most(what, text, limits::TEXT_BYTES)?;
     }
+    let held = "SELECT 1 FROM granted WHERE server = ?1 AND tool = ?2";
+    // What was merely seen first takes the place of nothing, least of all of what a person accepted meanwhile.
+    if new.how == GrantHow::FirstSeen
+        && work.row(held, params![new.server, new.tool], |_| Ok(()))?.is_some()
+    {
+        return Ok(());
+    }
     work.durable = true;
     let entry = Entry::new(Kind::Granted, new.at)
         .with("server", new.server.as_str())

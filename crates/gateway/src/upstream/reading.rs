@@ -1,0 +1,137 @@
+//! Reading the list: whole, until two readings agree, and swapped at once.
+
+use super::{Known, Upstream, lock};
+use crate::catalogue::Catalogue;
+use crate::limits;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+impl Upstream {
+    /// Makes sure that the list is no older than `age`; reads it again where it is. `Err` says why that failed.
+    pub async fn verified(&self, age: Duration) -> Result<(), String> {
+        let asked = Instant::now();
+        let fresh =
+            |known: &Known| known.verified.is_some_and(|at| at >= asked || at.elapsed() < age);
+        if fresh(&lock(&self.known)) {
+            return Ok(());
+        }
+        let _one = self.reading.lock().await;
+        // Someone else read it while this call waited.
+        if fresh(&lock(&self.known)) {
+            return Ok(());
+        }
+        // A reading says what held when it began, and only of the server that it was begun with.
+        let (began, epoch) = (Instant::now(), self.epoch());
+        let read = self.settle().await;
+        if read.is_ok() && self.epoch() == epoch {
+            lock(&self.known).verified = Some(began);
+        }
+        if let Err(why) = &read {
+            lock(&self.known).fault = Some(why.clone());
+        }
+        read
+    }
+
+    /// Reads the list until two readings agree, and swaps it.
+    async fn settle(&self) -> Result<(), String> {
+        let mut readings: Vec<Arc<Catalogue>> = Vec::new();
+        let before = self.catalogue();
+        for _ in 0..limits::READINGS {
+            let pages = self.walk().await?;
+            if let Some(before) =
+                before.as_ref().filter(|b| readings.is_empty() && b.is_text(&pages))
+            {
+                let same = Arc::clone(before);
+                self.swap(same, &[]);
+                return Ok(());
+            }
+            let catalogue = Catalogue::read(pages, &self.definitions)?;
+            if catalogue.is_empty() && before.as_ref().is_some_and(|before| !before.is_empty()) {
+                return Err("the server lists no tools any more, which counts as a fault until it lists some".into());
+            }
+            let catalogue = Arc::new(catalogue);
+            let unmoved = before.as_ref().is_some_and(|b| b.digest() == catalogue.digest());
+            let agreed = readings.last().is_some_and(|last| last.digest() == catalogue.digest());
+            readings.push(Arc::clone(&catalogue));
+            if agreed || (unmoved && readings.len() == 1) {
+                self.swap(catalogue, &readings);
+                return Ok(());
+            }
+        }
+        // Two revisions that take turns are replicas behind one address, not a list in motion.
+        let Some(last) = readings.last().cloned() else {
+            return Err("the list was not read".into());
+        };
+        let returned = readings.iter().filter(|r| r.digest() == last.digest()).count() > 1;
+        if returned {
+            self.swap(last, &readings);
+            return Ok(());
+        }
+        Err(format!("the list of tools did not hold still in {} readings", limits::READINGS))
+    }
+
+    /// One reading of all pages.
+    async fn walk(&self) -> Result<Vec<Arc<str>>, String> {
+        let meta = self.speech().meta;
+        let (mut pages, mut bytes) = (Vec::new(), 0);
+        let mut cursor: Option<String> = None;
+        let mut cursors: Vec<String> = Vec::new();
+        loop {
+            let mut params = serde_json::Map::new();
+            if let Some(cursor) = &cursor {
+                params.insert("cursor".into(), cursor.clone().into());
+            }
+            if let Some(meta) = meta.as_deref().and_then(|meta| serde_json::from_str(meta).ok()) {
+                params.insert("_meta".into(), meta);
+            }
+            let answer = self.own("tools/list", &Value::Object(params).to_string()).await?;
+            let page = answer.outcome().map_err(|error| {
+                format!("the server answers tools/list with error {}", error.code)
+            })?;
+            bytes += page.len();
+            pages.push(Arc::from(page));
+            let at = format!("tools/list page {}", pages.len());
+            let next = mcp::ListPage::read(page, &at)
+                .map_err(|problems| {
+                    problems.first().map_or(at.clone(), |p| format!("{}: {}", p.place, p.sentence))
+                })?
+                .next;
+            let Some(next) = next else { return Ok(pages) };
+            if cursors.contains(&next) {
+                return Err(format!(
+                    "{at} gives a cursor that an earlier page gave: the list goes round in a circle"
+                ));
+            }
+            if pages.len() >= limits::PAGES || bytes > limits::LIST_BYTES {
+                return Err(format!("{at} is not the last, and no list is that long"));
+            }
+            cursors.push(next.clone());
+            cursor = Some(next);
+        }
+    }
+
+    /// Puts a list in place of the last one, and tells who waits for it.
+    fn swap(&self, catalogue: Arc<Catalogue>, readings: &[Arc<Catalogue>]) {
+        let now = Instant::now();
+        let mut known = lock(&self.known);
+        let old = known.catalogue.clone();
+        let first = old.is_none();
+        let one = std::slice::from_ref(&catalogue);
+        for list in if readings.is_empty() { one } else { readings } {
+            for (name, revisions) in list.tools() {
+                let trail = known.trails.entry(name.clone()).or_default();
+                revisions.iter().for_each(|revised| trail.saw(revised, now));
+            }
+        }
+        known.trails.retain(|name, trail| !catalogue.tool(name).is_empty() || trail.is_recent(now));
+        let moved = old.as_ref().is_none_or(|old| old.digest() != catalogue.digest());
+        known.catalogue = Some(catalogue);
+        known.fault = None;
+        drop(known);
+        if moved && !first {
+            self.moved.send_modify(|count| *count += 1);
+        }
+    }
+}
