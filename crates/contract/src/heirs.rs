@@ -3,10 +3,11 @@
 use crate::change::Heir;
 use crate::document::{Tool, ToolList};
 use crate::lexicon::{singular, words};
+use crate::limits;
 use crate::rename::{Likeness, tool_likeness};
 use crate::view::{Node, Source, View};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// From this score on a like tool is named as a suspected heir.
 const SUSPECT: f64 = 0.45;
@@ -14,10 +15,6 @@ const SUSPECT: f64 = 0.45;
 const RENAMED: f64 = 0.6;
 /// From this score on a tool is named as the nearest one of the list.
 const NEAR: f64 = 0.25;
-/// Each tool that is gone is compared with the whole list; no real list is near this long.
-const MOST_NEAREST: usize = 2_000;
-/// The pairing compares every tool that is gone with every new one; beyond this it is a rewrite.
-const MOST_PAIRS: usize = 40_000;
 
 /// Finds an heir for each tool that is gone.
 pub fn find<'a>(
@@ -39,7 +36,7 @@ pub fn find<'a>(
             heirs.insert(old.name.clone(), (entry, heir, true));
         }
     }
-    if gone.len() * come.len() > MOST_PAIRS {
+    if gone.len().saturating_mul(come.len()) > limits::HEIR_PAIRS {
         return heirs;
     }
     let fillers = fillers(gone, come);
@@ -76,8 +73,10 @@ pub fn find<'a>(
 
 /// The tool of the new list that is most like one that is gone and has no heir, with the reasons:
 /// where to look first, and no more than that.
-pub fn nearest<'a>(old: &Tool, new: &'a ToolList) -> Option<(&'a Tool, Vec<String>)> {
-    if new.tools.len() > MOST_NEAREST {
+///
+/// `gone` tools are looked for in all: where that are too many pairs, none is named.
+pub fn nearest<'a>(old: &Tool, gone: usize, new: &'a ToolList) -> Option<(&'a Tool, Vec<String>)> {
+    if gone.saturating_mul(new.tools.len()) > limits::HEIR_PAIRS {
         return None;
     }
     let all: Vec<&Tool> = new.tools.iter().collect();
@@ -119,28 +118,36 @@ fn likeness(old: &Tool, new: &Tool, fillers: &[String]) -> Likeness {
 fn fillers(gone: &[&Tool], come: &[&Tool]) -> Vec<String> {
     let mut fillers: Vec<String> =
         ["get", "the", "tool", "mcp"].iter().map(|word| (*word).to_string()).collect();
-    let share = |tools: &[&Tool], word: &str| -> f64 {
-        let with =
-            tools.iter().filter(|tool| words(&tool.name).iter().any(|part| singular(part) == word));
-        with.count() as f64 / tools.len().max(1) as f64
+    if gone.len() < 2 || come.len() < 2 {
+        return fillers;
+    }
+    let (was, is) = (spread(gone), spread(come));
+    let share = |counts: &BTreeMap<String, usize>, word: &String, tools: usize| -> f64 {
+        counts.get(word).copied().unwrap_or(0) as f64 / tools as f64
     };
-    let mut all: Vec<String> = gone
-        .iter()
-        .chain(come)
-        .flat_map(|tool| words(&tool.name))
-        .map(|word| singular(&word).to_string())
-        .collect();
-    all.sort();
-    all.dedup();
+    let all: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
     for word in all {
-        let (before, after) = (share(gone, &word), share(come, &word));
+        let (before, after) = (share(&was, word, gone.len()), share(&is, word, come.len()));
         let swapped = before >= 0.9 && after <= 0.1 || after >= 0.9 && before <= 0.1;
         let everywhere = before >= 0.9 && after >= 0.9;
-        if (swapped || everywhere) && gone.len() >= 2 && come.len() >= 2 {
-            fillers.push(word);
+        if swapped || everywhere {
+            fillers.push(word.clone());
         }
     }
     fillers
+}
+
+/// In how many of the names each word stands.
+fn spread(tools: &[&Tool]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for tool in tools {
+        let parts: BTreeSet<String> =
+            words(&tool.name).iter().map(|part| singular(part).to_string()).collect();
+        for part in parts {
+            *counts.entry(part).or_insert(0) += 1;
+        }
+    }
+    counts
 }
 
 /// Words in a name that warn.

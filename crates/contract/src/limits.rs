@@ -51,3 +51,24 @@ pub const SERVER_NAME: usize = 64;
 
 /// The longest time that a setting may name, in seconds: what waits longer than a week is not waiting.
 pub const LONGEST: u64 = 7 * 24 * 60 * 60;
+
+/// How many pairs of a tool that is gone and one that is listed now are compared for likeness.
+///
+/// Every one that is gone is compared with every new one; beyond this a list is another server's.
+pub const HEIR_PAIRS: usize = 40_000;
+
+/// How many bytes two texts about one thing may have together and still be compared by sentences.
+///
+/// The longest description of a real tool has about 40 kB. What is longer is told as not compared.
+pub const TEXT_BYTES: usize = 512 << 10;
+
+/// How many pairs of changed sentences of two texts are weighed against each other.
+///
+/// 500 sentences that changed on either side; a text that changed in more is another text.
+pub const TEXT_PAIRS: usize = 250_000;
+
+/// How many defaults that one text no longer states are told.
+///
+/// Each is looked for in all other texts of its tool; a tool with more than these has a list of
+/// settings, not arguments.
+pub const TEXT_DEFAULTS: usize = 50;

@@ -5,10 +5,13 @@
 //! changed and shows the sentence. Whatever it does not recognise is wording.
 
 mod moved;
+mod opposite;
+mod twins;
 mod words;
 
 use crate::lexicon::singular;
 use std::collections::BTreeSet;
+use twins::Changed;
 use words::{
     EFFECT_FAMILIES, EFFECT_PHRASES, EFFECT_VERBS, HANDLE_KINDS, HARD, NEGATIONS, REDUCED,
     REDUCED_PHRASES, SOFT, UNITS, WIDE,
@@ -60,6 +63,10 @@ pub enum SignalKind {
     RefusalAppeared,
     /// A value that the text offers is spelt in another case.
     ChoiceRecased,
+    /// The same thing is said with the opposite, in another format or of another thing.
+    SaidOtherwise,
+    /// The texts are too long, or differ in too many sentences, to be compared.
+    NotCompared,
 }
 
 /// Compares two texts. Empty where the edit only rewords.
@@ -72,12 +79,12 @@ pub fn compare(old: &str, new: &str) -> Vec<Signal> {
 }
 
 fn all_signals(old: &str, new: &str) -> Vec<Signal> {
-    let old_sentences = sentences(old);
-    let new_sentences = sentences(new);
-    let old_keys: BTreeSet<String> = old_sentences.iter().map(|s| key(s)).collect();
-    let new_keys: BTreeSet<String> = new_sentences.iter().map(|s| key(s)).collect();
-    let gone: Vec<&String> = old_sentences.iter().filter(|s| !new_keys.contains(&key(s))).collect();
-    let come: Vec<&String> = new_sentences.iter().filter(|s| !old_keys.contains(&key(s))).collect();
+    if old == new {
+        return Vec::new();
+    }
+    let Some(Changed { gone, come }) = twins::changed(old, new) else {
+        return vec![signal(SignalKind::NotCompared, "", "", "")];
+    };
     if gone.is_empty() && come.is_empty() {
         return Vec::new();
     }
@@ -85,26 +92,42 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     let new_words = stems(new);
     let mut signals = Vec::new();
     let mut paired: BTreeSet<usize> = BTreeSet::new();
-    for old_sentence in &gone {
+    let mut alone: Vec<&str> = Vec::new();
+    for before in &gone {
         let twin = come
             .iter()
             .enumerate()
             .filter(|(index, _)| !paired.contains(index))
-            .map(|(index, sentence)| (likeness(old_sentence, sentence), index))
+            .map(|(index, after)| (twins::alike(before, after), index))
             .filter(|(score, _)| *score >= LIKE)
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         match twin {
             Some((_, index)) => {
                 paired.insert(index);
-                reworded(old_sentence, come[index], &mut signals);
+                reworded(&before.text, &come[index].text, &mut signals);
+                opposite::twins(&before.text, &come[index].text, (old, new), &mut signals);
             }
-            None => dropped(old_sentence, &new_words, &mut signals),
+            None => {
+                alone.push(&before.text);
+                dropped(&before.text, &new_words, &mut signals);
+            }
         }
     }
-    for sentence in &come {
-        appeared(sentence, &old_words, &mut signals);
+    let fresh: Vec<&str> = come
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !paired.contains(index))
+        .map(|(_, after)| after.text.as_str())
+        .collect();
+    // Where one sentence gave way to one, they are about the same thing however they are worded.
+    if let ([before], [after]) = (alone.as_slice(), fresh.as_slice()) {
+        opposite::strangers(before, after, (old, new), &mut signals);
     }
-    moved::signals(old, new, &mut signals);
+    for sentence in &come {
+        appeared(&sentence.text, &old_words, &mut signals);
+    }
+    opposite::meanings_swapped(old, new, &mut signals);
+    moved::signals((old, new), (&gone, &come), &mut signals);
     signals.sort();
     signals.dedup_by(|a, b| a.kind == b.kind && a.before == b.before && a.after == b.after);
     signals
@@ -119,7 +142,9 @@ pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
     {
         handle_moved(before, after, &tokens(before), &tokens(after), &mut signals);
     }
-    moved::choices_recased(old, new, &mut signals);
+    if !signals.iter().any(|signal| signal.kind == SignalKind::NotCompared) {
+        moved::choices_recased(old, new, &mut signals);
+    }
     signals.sort();
     signals
 }
@@ -192,13 +217,13 @@ fn paragraphs(text: &str) -> Vec<String> {
 }
 
 /// A sentence without case, punctuation, host-specific paths and spacing.
-fn key(sentence: &str) -> String {
+pub(crate) fn key(sentence: &str) -> String {
     tokens(sentence).join(" ")
 }
 
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
-    for raw in text.split_whitespace() {
+    for raw in text.replace('\u{2019}', "'").split_whitespace() {
         let trimmed = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
         if trimmed.starts_with('/') && trimmed.matches('/').count() > 1 {
             tokens.push("<path>".to_string());
@@ -298,20 +323,22 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
     };
     let families = if pace(&old) || pace(&new) { &[] } else { UNITS };
     for (_, family) in families {
-        let units = |tokens: &[String]| -> BTreeSet<String> {
-            tokens
-                .iter()
-                .map(|t| singular(t).to_string())
-                .filter(|t| family.contains(&t.as_str()))
-                .collect()
+        let units = |text: &str, tokens: &[String]| -> BTreeSet<&'static str> {
+            let named = family.iter().filter(|spellings| {
+                spellings.iter().any(|spelling| {
+                    tokens.iter().any(|t| singular(t) == *spelling)
+                        || *spelling == "%" && text.contains('%')
+                })
+            });
+            named.filter_map(|spellings| spellings.first().copied()).collect()
         };
-        let (was, is) = (units(&old), units(&new));
+        let (was, is) = (units(before, &old), units(after, &new));
         if !was.is_empty() && !is.is_empty() && was.is_disjoint(&is) {
-            let word = is.iter().next().cloned().unwrap_or_default();
-            signals.push(signal(SignalKind::UnitMoved, before, after, &word));
+            let word = is.first().copied().unwrap_or_default();
+            signals.push(signal(SignalKind::UnitMoved, before, after, word));
         }
     }
-    let (was, is) = (choices(before), choices(after));
+    let (was, is) = (moved::choices(before), moved::choices(after));
     if was.len() >= 2 && !is.is_empty() {
         for choice in was.difference(&is) {
             let kept = was.intersection(&is).count();
@@ -410,7 +437,7 @@ fn appeared(after: &str, old_words: &BTreeSet<String>, signals: &mut Vec<Signal>
         let reduced = REDUCED.iter().find(|root| stem(word).starts_with(**root));
         if let Some(root) = reduced
             && !negated(position)
-            && !old_words.iter().any(|old| old.starts_with(root))
+            && !old_words.range(root.to_string()..).next().is_some_and(|old| old.starts_with(root))
         {
             signals.push(signal(SignalKind::AnswerReduced, "", after, word));
         }
@@ -500,31 +527,6 @@ pub fn stated_limit(sentence: &str) -> Option<u64> {
         }
     }
     None
-}
-
-/// The values that a sentence offers: `list, get, or delete`, `one of 'a' | 'b'`.
-fn choices(sentence: &str) -> BTreeSet<String> {
-    let body = sentence.rsplit_once(':').map_or(sentence, |(_, body)| body);
-    let parts: Vec<String> = body
-        .replace(" or ", ",")
-        .replace(" and ", ",")
-        .replace(['|', '/'], ",")
-        .split(',')
-        .map(|part| {
-            part.trim().trim_matches(|c: char| !c.is_alphanumeric() && c != '_').to_lowercase()
-        })
-        .filter(|part| !part.is_empty())
-        .collect();
-    if parts.iter().any(|part| !part.chars().all(|c| c.is_alphanumeric() || " _-'\"`".contains(c)))
-    {
-        return BTreeSet::new();
-    }
-    let single = parts.iter().filter(|part| !part.contains(' ')).count();
-    if parts.len() >= 2 && single * 10 >= parts.len() * 8 {
-        parts.into_iter().filter(|part| !part.contains(' ')).collect()
-    } else {
-        BTreeSet::new()
-    }
 }
 
 #[cfg(test)]

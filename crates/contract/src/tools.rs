@@ -40,7 +40,7 @@ pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
                 None => unchanged += 1,
             }
         } else {
-            entries.push(removed(tool, heirs.get(&tool.name), new, options));
+            entries.push(removed(tool, heirs.get(&tool.name), (gone.len(), new), options));
         }
     }
     let was: BTreeMap<&str, &str> = heirs
@@ -197,7 +197,7 @@ fn schemas(
 fn removed(
     old: &Tool,
     heir: Option<&(Heir, &Tool, bool)>,
-    list: &ToolList,
+    (gone, list): (usize, &ToolList),
     options: &Options,
 ) -> Entry {
     let subject = Subject::Tool(old.name.clone());
@@ -215,12 +215,12 @@ fn removed(
         inner.retain(|change| change.class != Class::Cosmetic);
         (heir, fate(old, new, heir, *same_contract, &inner))
     });
-    let gone = match found {
+    let removal = match found {
         Some((heir, fate)) => tool::replaced(&context, old, heir, fate),
-        None => tool::removed(&context, old, heirs::nearest(old, list)),
+        None => tool::removed(&context, old, heirs::nearest(old, gone, list)),
     };
-    let verdict = gone.verdict;
-    let mut all = vec![gone];
+    let verdict = removal.verdict;
+    let mut all = vec![removal];
     if let Some((_, Fate::Renamed | Fate::RenamedChanged(_) | Fate::Warned)) = found {
         all.append(&mut inner);
     }

@@ -210,7 +210,7 @@ impl Walker {
         if dropped.is_empty() && added.is_empty() {
             return false;
         }
-        let conversion = conversion(was, is, &dropped, &added);
+        let conversion = conversion(&step.field, was, is, &dropped, &added);
         let values = (kinds_value(Some(&before)), kinds_value(Some(&after)));
         let replaced = dropped.len() == before.len() && !added.is_empty();
         self.push(

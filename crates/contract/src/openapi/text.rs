@@ -90,16 +90,20 @@ fn describe(kind: SignalKind) -> &'static str {
         SignalKind::ScopeNarrowed => "the reach is narrower",
         SignalKind::RefusalAppeared => "it fails where something is there already",
         SignalKind::ChoiceRecased => "a value is spelt otherwise",
+        SignalKind::SaidOtherwise => "the same thing is said with another meaning",
+        SignalKind::NotCompared => "the text is too long to be compared",
     }
 }
 
 /// The kinds that only an API's text has; used on its own where the others are judged elsewhere.
 pub(crate) fn api_moved(old: &str, new: &str, spot: &Spot<'_>) -> Option<Moved> {
     let (was, is) = (prose::sentences(old), prose::sentences(new));
-    let gone: Vec<&String> =
-        was.iter().filter(|a| !is.iter().any(|b| prose::same_text(a, b))).collect();
-    let come: Vec<&String> =
-        is.iter().filter(|b| !was.iter().any(|a| prose::same_text(a, b))).collect();
+    let keys = |list: &[String]| -> BTreeSet<String> {
+        list.iter().map(|sentence| prose::key(sentence)).collect()
+    };
+    let (old_keys, new_keys) = (keys(&was), keys(&is));
+    let gone: Vec<&String> = was.iter().filter(|a| !new_keys.contains(&prose::key(a))).collect();
+    let come: Vec<&String> = is.iter().filter(|b| !old_keys.contains(&prose::key(b))).collect();
     let mut taken: BTreeSet<usize> = BTreeSet::new();
     // Where one sentence gave way to one, they are about the same thing however they are worded.
     let least = if gone.len() == 1 && come.len() == 1 { 0.0 } else { TWIN };

@@ -1,10 +1,10 @@
 //! What a text as a whole no longer says or says for the first time: a default, whose things are
 //! meant, a refusal, how a choice is spelt. Sentences need no twin for these.
 
+use super::twins::{Sentence, alike};
 use super::words::{DEEDS_ON_WHAT_IS_THERE, NARROW, REFUSALS, WIDE};
-use super::{
-    LIKE, Signal, SignalKind, key, likeness, sentences, signal, stated_default, stem, tokens,
-};
+use super::{LIKE, Signal, SignalKind, sentences, signal, stated_default, stem, tokens};
+use crate::limits;
 use std::collections::BTreeSet;
 
 /// Defaults that an author writes for "nothing": a text that no longer says them says no less.
@@ -12,15 +12,14 @@ const NOTHING: &[&str] =
     &["false", "0", "none", "null", "nil", "no", "off", "empty", "undefined", "unset", "", "[]"];
 
 /// All of them, for the texts of a tool and of a field alike.
-pub(super) fn signals(old: &str, new: &str, found: &mut Vec<Signal>) {
+pub(super) fn signals(
+    (old, new): (&str, &str),
+    (gone, come): (&[Sentence], &[Sentence]),
+    found: &mut Vec<Signal>,
+) {
     default_dropped(old, new, found);
-    let (was, is) = (sentences(old), sentences(new));
-    let keys = |list: &[String]| list.iter().map(|s| key(s)).collect::<BTreeSet<_>>();
-    let (old_keys, new_keys) = (keys(&was), keys(&is));
-    let gone: Vec<&String> = was.iter().filter(|s| !new_keys.contains(&key(s))).collect();
-    let come: Vec<&String> = is.iter().filter(|s| !old_keys.contains(&key(s))).collect();
-    scope_moved(&gone, &come, (old, new), found);
-    refusal_appeared(&come, old, found);
+    scope_moved(gone, come, (old, new), found);
+    refusal_appeared(come, old, found);
 }
 
 /// A default that no sentence states any more, and that the new text does not even name.
@@ -28,13 +27,20 @@ fn default_dropped(old: &str, new: &str, found: &mut Vec<Signal>) {
     if sentences(new).iter().any(|sentence| stated_default(sentence).is_some()) {
         return;
     }
-    let said = tokens(new);
+    let said = format!(" {} ", tokens(new).join(" "));
+    let mut told: BTreeSet<String> = BTreeSet::new();
     for sentence in sentences(old) {
         let Some(literal) = stated_default(&sentence) else {
             continue;
         };
+        if told.len() >= limits::TEXT_DEFAULTS {
+            break;
+        }
+        if !told.insert(literal.clone()) {
+            continue;
+        }
         let words = tokens(&literal);
-        let named = said.windows(words.len().max(1)).any(|window| window == words.as_slice());
+        let named = said.contains(&format!(" {} ", words.join(" ")));
         // A place of this machine is none that a caller relies on.
         let is_path = literal.contains('/') && !literal.contains("://");
         if !named && !words.is_empty() && !is_path && !NOTHING.contains(&literal.as_str()) {
@@ -65,10 +71,18 @@ fn spoken_of(tokens: &[String], reach: &[&str], most: usize) -> BTreeSet<String>
     found
 }
 
+/// The things that a sentence speaks of as one or as all.
+fn reached(sentence: &str, wide: &[&str]) -> BTreeSet<String> {
+    let said = tokens(sentence);
+    let mut things = spoken_of(&said, NARROW, 1);
+    things.extend(spoken_of(&said, wide, 2));
+    things
+}
+
 /// `the current project` became `all projects`, or the other way round.
 fn scope_moved(
-    gone: &[&String],
-    come: &[&String],
+    gone: &[Sentence],
+    come: &[Sentence],
     (old, new): (&str, &str),
     found: &mut Vec<Signal>,
 ) {
@@ -76,6 +90,11 @@ fn scope_moved(
     let wide: Vec<&str> = WIDE.iter().copied().filter(|word| *word != "any").collect();
     let (was_one, was_all) = (spoken_of(&old, NARROW, 1), spoken_of(&old, &wide, 2));
     let (is_one, is_all) = (spoken_of(&new, NARROW, 1), spoken_of(&new, &wide, 2));
+    let things = |list: &[Sentence]| -> Vec<BTreeSet<String>> {
+        list.iter().map(|sentence| reached(&sentence.text, &wide)).collect()
+    };
+    let (before_things, after_things) = (things(gone), things(come));
+    let mut weighed = 0;
     for noun in was_one.union(&is_one) {
         let one = (was_one.contains(noun), is_one.contains(noun));
         let all = (was_all.contains(noun), is_all.contains(noun));
@@ -84,14 +103,19 @@ fn scope_moved(
             ((false, true), (true, false)) => SignalKind::ScopeNarrowed,
             _ => continue,
         };
+        weighed += gone.len() + come.len();
+        if weighed > limits::TEXT_PAIRS {
+            found.push(signal(SignalKind::NotCompared, "", "", ""));
+            return;
+        }
         // Both words stand in sentences about the same thing.
-        let says = |sentence: &str| {
-            let said = tokens(sentence);
-            spoken_of(&said, NARROW, 1).contains(noun) || spoken_of(&said, &wide, 2).contains(noun)
+        let speaks = |list: &[BTreeSet<String>]| -> Vec<usize> {
+            (0..list.len()).filter(|at| list[*at].contains(noun)).collect()
         };
-        let pair = gone.iter().filter(|before| says(before)).find_map(|before| {
-            let alike = |after: &&&String| says(after) && likeness(before, after) >= LIKE;
-            come.iter().find(alike).map(|after| (before.as_str(), after.as_str()))
+        let after_at = speaks(&after_things);
+        let pair = speaks(&before_things).into_iter().find_map(|before| {
+            let twin = after_at.iter().find(|after| alike(&gone[before], &come[**after]) >= LIKE);
+            twin.map(|after| (gone[before].text.as_str(), come[*after].text.as_str()))
         });
         if let Some((before, after)) = pair {
             found.push(signal(kind, before, after, noun));
@@ -100,7 +124,7 @@ fn scope_moved(
 }
 
 /// A text that spoke of changing what is there says now that it fails where something is there.
-fn refusal_appeared(come: &[&String], old: &str, found: &mut Vec<Signal>) {
+fn refusal_appeared(come: &[Sentence], old: &str, found: &mut Vec<Signal>) {
     let before = tokens(old);
     let refuses =
         |tokens: &[String]| tokens.iter().position(|word| REFUSALS.contains(&word.as_str()));
@@ -108,7 +132,7 @@ fn refusal_appeared(come: &[&String], old: &str, found: &mut Vec<Signal>) {
     if refuses(&before).is_some() {
         return;
     }
-    for sentence in come {
+    for sentence in come.iter().map(|sentence| sentence.text.as_str()) {
         let said = tokens(sentence);
         let Some(at) = refuses(&said) else {
             continue;
@@ -165,6 +189,31 @@ fn quoted(text: &str) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// The values that a sentence offers: `list, get, or delete`, `one of 'a' | 'b'`.
+pub(super) fn choices(sentence: &str) -> BTreeSet<String> {
+    let body = sentence.rsplit_once(':').map_or(sentence, |(_, body)| body);
+    let parts: Vec<String> = body
+        .replace(" or ", ",")
+        .replace(" and ", ",")
+        .replace(['|', '/'], ",")
+        .split(',')
+        .map(|part| {
+            part.trim().trim_matches(|c: char| !c.is_alphanumeric() && c != '_').to_lowercase()
+        })
+        .filter(|part| !part.is_empty())
+        .collect();
+    if parts.iter().any(|part| !part.chars().all(|c| c.is_alphanumeric() || " _-'\"`".contains(c)))
+    {
+        return BTreeSet::new();
+    }
+    let single = parts.iter().filter(|part| !part.contains(' ')).count();
+    if parts.len() >= 2 && single * 10 >= parts.len() * 8 {
+        parts.into_iter().filter(|part| !part.contains(' ')).collect()
+    } else {
+        BTreeSet::new()
+    }
 }
 
 #[cfg(test)]

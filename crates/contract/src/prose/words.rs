@@ -81,21 +81,182 @@ pub(super) const HANDLE_KINDS: &[(&str, &[&str])] = &[
 pub(super) const WIDE: &[&str] =
     &["all", "every", "any", "entire", "whole", "across", "everything", "anyone"];
 
-pub(super) const UNITS: &[(&str, &[&str])] = &[
-    ("money", &["dollar", "cent", "euro", "usd", "eur", "gbp", "yen", "jpy", "pound", "penny"]),
+/// Units by what they measure; each unit with its spellings, singular.
+pub(super) const UNITS: &[(&str, &[&[&str]])] = &[
+    (
+        "money",
+        &[
+            &["dollar", "usd"],
+            &["cent", "penny"],
+            &["euro", "eur"],
+            &["pound", "gbp"],
+            &["yen", "jpy"],
+        ],
+    ),
     (
         "time",
         &[
-            "millisecond", "ms", "second", "minute", "hour", "day", "week", "month", "year",
-            "microsecond", "nanosecond", "sec", "min",
+            &["millisecond", "ms", "msec", "millis"],
+            &["second", "sec", "secs"],
+            &["minute", "min", "mins"],
+            &["hour", "hr", "hrs"],
+            &["day"],
+            &["week"],
+            &["month"],
+            &["year"],
+            &["microsecond", "usec"],
+            &["nanosecond"],
         ],
     ),
-    ("size", &["byte", "kb", "kib", "mb", "mib", "gb", "gib", "kilobyte", "megabyte", "gigabyte"]),
-    ("zone", &["utc", "gmt"]),
-    ("share", &["percent", "percentage", "ratio", "fraction"]),
-    ("length", &["character", "token", "word", "line", "pixel"]),
-    ("distance", &["meter", "metre", "kilometer", "kilometre", "mile", "feet", "inch", "km"]),
-    ("temperature", &["celsius", "fahrenheit", "kelvin"]),
+    (
+        "size",
+        &[
+            &["byte"],
+            &["kilobyte", "kb"],
+            &["kibibyte", "kib"],
+            &["megabyte", "mb"],
+            &["mebibyte", "mib"],
+            &["gigabyte", "gb"],
+            &["gibibyte", "gib"],
+            &["terabyte", "tb"],
+        ],
+    ),
+    ("share", &[&["percent", "percentage", "%"], &["ratio", "fraction"]]),
+    ("length", &[&["character", "char"], &["token"], &["word"], &["line"], &["pixel", "px"]]),
+    (
+        "distance",
+        &[
+            &["meter", "metre"],
+            &["kilometer", "kilometre", "km", "kms"],
+            &["mile"],
+            &["feet", "foot"],
+            &["inch"],
+        ],
+    ),
+    ("temperature", &[&["celsius"], &["fahrenheit"], &["kelvin"]]),
+];
+
+/// Units of one or two letters: read only in brackets of their own, where they are no word.
+pub(super) const SHORT_UNITS: &[(&str, &[&[&str]])] = &[
+    (
+        "time",
+        &[
+            &["s", "sec", "seconds"],
+            &["ms", "msec", "milliseconds"],
+            &["us", "µs", "microseconds"],
+            &["ns", "nanoseconds"],
+            &["min", "mins", "minutes"],
+            &["h", "hr", "hours"],
+            &["d", "days"],
+        ],
+    ),
+    (
+        "distance",
+        &[&["m", "metres", "meters"], &["km"], &["mi", "miles"], &["cm"], &["mm"], &["ft"]],
+    ),
+    ("mass", &[&["g", "grams"], &["kg"], &["mg"], &["lb", "lbs"], &["oz"]]),
+    ("temperature", &[&["c", "°c"], &["f", "°f"], &["k"]]),
+    ("size", &[&["b", "bytes"], &["kb"], &["kib"], &["mb"], &["mib"], &["gb"], &["gib"]]),
+];
+
+/// Words of which one says the opposite of the other where they stand in one sentence.
+pub(super) const OPPOSITES: &[(&[&str], &[&str])] = &[
+    (&["before", "prior"], &["after", "since"]),
+    (&["first", "oldest", "earliest"], &["last", "newest", "latest"]),
+    (&["older"], &["newer"]),
+    (&["inclusive"], &["exclusive"]),
+    (&["ascending", "asc"], &["descending", "desc"]),
+    (
+        &["included", "includes", "include"],
+        &["excluded", "excludes", "exclude", "omit", "omits", "omitted"],
+    ),
+    (
+        &["append", "appends", "appended"],
+        &[
+            "replace", "replaces", "replaced", "overwrite", "overwrites", "overwritten", "prepend",
+            "prepends",
+        ],
+    ),
+    (&["relative"], &["absolute"]),
+    (&["draft", "drafts"], &["send", "sends", "sent", "publish", "publishes", "published"]),
+    (&["grant", "grants", "granted"], &["revoke", "revokes", "revoked"]),
+    (&["utc", "gmt"], &["local"]),
+    (&["remote"], &["local"]),
+    (&["global"], &["local"]),
+    (&["zero_based"], &["one_based"]),
+    (&["source", "origin"], &["destination", "target"]),
+    (&["sender"], &["recipient", "receiver"]),
+    (&["parent"], &["child", "children"]),
+    (&["user"], &["group", "team", "organization"]),
+    (&["enable", "enables", "enabled"], &["disable", "disables", "disabled"]),
+    (
+        &["allow", "allows", "allowed"],
+        &["deny", "denies", "denied", "forbidden", "block", "blocks", "blocked"],
+    ),
+    (&["show", "shows", "shown"], &["hide", "hides", "hidden"]),
+    (&["lock", "locks", "locked"], &["unlock", "unlocks", "unlocked"]),
+    (&["open", "opens", "opened"], &["close", "closes", "closed"]),
+    (&["public"], &["private"]),
+    (&["upload", "uploads"], &["download", "downloads"]),
+    (&["import", "imports"], &["export", "exports"]),
+    (&["encode", "encodes", "encoded"], &["decode", "decodes", "decoded"]),
+    (&["incoming", "inbound"], &["outgoing", "outbound"]),
+    (&["synchronous", "synchronously"], &["asynchronous", "asynchronously"]),
+    (&["increase", "increases"], &["decrease", "decreases"]),
+    (&["sensitive"], &["insensitive"]),
+    (&["minimum", "least"], &["maximum", "most"]),
+    (&["uppercase"], &["lowercase"]),
+    (&["horizontal", "horizontally"], &["vertical", "vertically"]),
+    (&["above"], &["below"]),
+    (&["past"], &["future"]),
+    (&["always"], &["never"]),
+    (&["keep", "keeps", "kept"], &["discard", "discards", "discarded"]),
+    (&["move", "moves", "moved"], &["copy", "copies", "copied"]),
+    (&["accept", "accepts", "accepted"], &["reject", "rejects", "rejected"]),
+    (&["staging", "sandbox"], &["production"]),
+    (&["true"], &["false"]),
+];
+
+/// How many of the things are meant that the next word names; one in place of another is a move.
+pub(super) const QUANTIFIERS: &[(&[&str], &[&str])] = &[
+    (&["first", "last", "one"], &["all", "every", "each"]),
+    (&["any"], &["all", "every", "each"]),
+];
+
+/// Formats of a text or a value, each with its spellings.
+pub(super) const FORMATS: &[&[&str]] = &[
+    &["html"],
+    &["markdown", "md"],
+    &["xml"],
+    &["yaml", "yml"],
+    &["csv"],
+    &["base64"],
+    &["hex", "hexadecimal"],
+    &["adf"],
+    &["rtf"],
+];
+
+/// Two numbers or sides whose order is a convention.
+pub(super) const ORDERED: &[(&[&str], &[&str])] = &[
+    (&["latitude", "lat"], &["longitude", "lon", "lng", "long"]),
+    (&["width"], &["height"]),
+    (&["row"], &["column", "col"]),
+];
+
+/// Words that a sentence is held together with; they tell nothing of what is meant.
+pub(super) const JOINTS: &[&str] = &[
+    "a", "an", "the", "of", "to", "in", "on", "for", "from", "by", "with", "at", "as", "is", "are",
+    "be", "was", "were", "will", "would", "can", "could", "may", "might", "should", "do", "does",
+    "did", "it", "its", "this", "that", "these", "those", "and", "or", "if", "when", "which",
+    "you", "your", "must", "has", "have", "use", "uses", "used", "using", "return", "returns",
+    "returned", "value",
+];
+
+/// What a text says of an argument that is not given.
+pub(super) const LEFT_OUT: &[&str] = &[
+    "omit", "omitted", "omitting", "if not given", "if not specified", "if not provided",
+    "if not set", "when not given", "when not specified", "when not provided", "left out",
+    "if unset", "if absent", "if empty", "by default",
 ];
 
 pub(super) const NEGATIONS: &[&str] =

@@ -127,6 +127,8 @@ pub(super) fn kind_changed(
         change.witness = local.lost_witness();
         return vec![change];
     }
+    // The arguments of a call are an object and nothing else: nothing wraps or unwraps them.
+    let conversion = conversion.filter(|_| !edit.field.is_empty());
     let sentence = match conversion {
         Some(Conversion::Wrap) => format!("`{name}` takes a list now; a single value is wrapped"),
         Some(Conversion::Unwrap) => {

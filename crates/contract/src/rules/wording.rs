@@ -100,6 +100,15 @@ fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
             Judgement::ADAPTABLE.meaning(Meaning::Unknown),
             format!("the text spells {before} as {after} now; a value map carries old calls over"),
         ),
+        SignalKind::SaidOtherwise => (
+            Judgement::LOOK,
+            format!("the same thing is said otherwise ({}): {before} reads {after} now", signal.word),
+        ),
+        SignalKind::NotCompared => (
+            Judgement::UNDECIDED,
+            "the text changed and is too long, or changed in too many sentences, to be compared: a person reads it"
+                .to_string(),
+        ),
         SignalKind::ChoiceDropped => (
             Judgement::BREAKING.meaning(Meaning::Changed).authority(Authority::Narrower),
             format!("the text no longer offers `{}`: {before} reads {after} now", signal.word),

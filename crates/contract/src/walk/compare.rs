@@ -39,6 +39,7 @@ pub(super) fn kinds_value(kinds: Option<&Kinds>) -> Option<Value> {
 }
 
 pub(super) fn conversion(
+    field: &str,
     was: &View,
     is: &View,
     dropped: &Kinds,
@@ -49,6 +50,11 @@ pub(super) fn conversion(
         return Some(Conversion::DropNull);
     }
     if only(added, "array") && !dropped.contains("object") && dropped.len() == 1 {
+        // One value makes a list of one.
+        let least = is.bounds.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+        if least > 1 {
+            return None;
+        }
         let items = is.items.as_ref().map(View::of)?;
         let item_kinds = items.all_kinds()?;
         return dropped.iter().all(|kind| item_kinds.contains(kind)).then_some(Conversion::Wrap);
@@ -58,10 +64,28 @@ pub(super) fn conversion(
         return (inner == *added).then_some(Conversion::Unwrap);
     }
     let numeric = |kinds: &Kinds| only(kinds, "number") || only(kinds, "integer");
-    if only(dropped, "string") && numeric(added) || numeric(dropped) && only(added, "string") {
-        return Some(Conversion::Reparse);
+    let reads_as_number = only(dropped, "string")
+        && numeric(added)
+        && (is.values.is_none() || was.values.is_some())
+        && spells_numbers(field, was);
+    // A number can always be written down; whether it is among listed values is no question of form.
+    let writes_number = numeric(dropped) && only(added, "string") && is.values.is_none();
+    (reads_as_number || writes_number).then_some(Conversion::Reparse)
+}
+
+/// Last words of names of numbers, however they are written down.
+const COUNTED: &[&str] = &["number", "num", "count", "index", "page", "limit", "offset", "port"];
+
+/// True where every text that fitted is the spelling of a number: the values are listed, or
+/// its name says that it is a number. Of any other text it is not known what number it should become.
+fn spells_numbers(field: &str, view: &View) -> bool {
+    if let Some(values) = &view.values {
+        return values.iter().all(|value| {
+            value.as_str().is_some_and(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
+        });
     }
-    None
+    let name = field.rsplit('.').next().unwrap_or(field).trim_end_matches("[]");
+    crate::lexicon::words(name).last().is_some_and(|word| COUNTED.contains(&word.as_str()))
 }
 
 /// Pairs dropped with added values that differ by case and separators only, one to one.

@@ -290,3 +290,40 @@ fn the_nearest_tool_is_named_as_a_place_to_look() {
     let near = said(&[stranger, ("list_orders", "Lists all orders.")]);
     assert!(near.contains("`list_orders`") && near.contains("not an heir"), "{near}");
 }
+
+#[test]
+fn a_conversion_is_offered_only_where_it_carries_every_old_value_over() {
+    let verdict = |old: Value, new: Value| worst(&arguments(json!({"x": old}), json!({"x": new})));
+    let text = json!({"type": "string"});
+    let list =
+        |least: u64| json!({"type": "array", "items": {"type": "string"}, "minItems": least});
+    assert_eq!(verdict(text.clone(), list(1)), Verdict::Adapt);
+    assert_eq!(verdict(text.clone(), list(2)), Verdict::Refuse);
+    let counted = |kind: &str| json!({"issue_number": {"type": kind}});
+    assert_eq!(worst(&arguments(counted("string"), counted("integer"))), Verdict::Adapt);
+    assert_eq!(verdict(text.clone(), json!({"type": "integer"})), Verdict::Refuse);
+    assert_eq!(verdict(text, json!({"type": "integer", "enum": [1, 2]})), Verdict::Refuse);
+}
+
+#[test]
+fn arguments_that_are_no_object_any_more_are_refused() {
+    let with =
+        |schema: Value| json!({"name": "t", "description": "Does it.", "inputSchema": schema});
+    let object = json!({"type": "object", "properties": {"x": {"type": "string"}}});
+    let list = json!({"type": "array", "items": {"type": "object"}});
+    for other in [list, json!({"type": "string"})] {
+        let found = compared(&with(object.clone()), &with(other));
+        assert_eq!(worst(&found), Verdict::Refuse, "{found:?}");
+    }
+}
+
+#[test]
+fn a_text_that_says_otherwise_needs_a_new_look_and_a_long_one_is_undecided() {
+    let found = texts("Replaces the first match.", "Replaces every match.");
+    assert_eq!(worst(&found), Verdict::NewApproval, "{found:?}");
+    let long = |step: usize| -> String {
+        (0..1000).map(|n| format!("w{} may jump {n}. ", n * step)).collect()
+    };
+    let found = texts(&long(1), &long(2));
+    assert_eq!((worst(&found), meaning(&found)), (Verdict::Undecided, Meaning::Unknown));
+}

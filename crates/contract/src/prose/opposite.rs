@@ -1,0 +1,520 @@
+//! The same sentence with another meaning: one word gave way to its opposite, a `not` came or
+//! went, a format, a range, a unit in brackets, what is taken where nothing is given, or which
+//! meaning belongs to which value.
+
+use super::words::{
+    FORMATS, JOINTS, LEFT_OUT, NEGATIONS, OPPOSITES, ORDERED, QUANTIFIERS, SHORT_UNITS,
+};
+use super::{HANDLE_KINDS, Signal, SignalKind, signal, stated_default, stem, tokens};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words besides the opposites that may differ, on both sides together: beyond it another thing is said.
+const OTHER_WORDS: usize = 6;
+
+/// One sentence, read for comparison.
+struct Said {
+    words: Vec<String>,
+    /// What is left without joints and negations, as roots.
+    content: BTreeSet<String>,
+    negations: usize,
+}
+
+fn read(sentence: &str) -> Said {
+    let words = merged(sentence);
+    let denies = |word: &String| NEGATIONS.contains(&word.as_str()) && word != "instead";
+    let negations = words.iter().filter(|word| denies(word) || word.as_str() == "can't").count();
+    let content = words
+        .iter()
+        .filter(|word| !denies(word) && word.as_str() != "can't")
+        .filter(|word| !JOINTS.contains(&word.as_str()))
+        .map(|word| root(word))
+        .collect();
+    Said { words, content, negations }
+}
+
+/// The words of a sentence, with what counts from zero or one as one word.
+fn merged(sentence: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in tokens(sentence) {
+        let based = matches!(word.as_str(), "based" | "indexed");
+        let start = match words.last().map(String::as_str) {
+            Some("zero" | "0") if based => Some("zero_based"),
+            Some("one" | "1") if based => Some("one_based"),
+            _ => None,
+        };
+        if let Some(start) = start {
+            words.pop();
+            words.push(start.to_owned());
+        } else {
+            words.push(word);
+        }
+    }
+    words
+}
+
+fn root(word: &str) -> String {
+    let stem = stem(word);
+    match stem.strip_suffix('y') {
+        Some(rest) if rest.len() >= 3 => format!("{rest}i"),
+        _ => stem,
+    }
+}
+
+/// Two sentences that have most words in common.
+pub(super) fn twins(before: &str, after: &str, texts: (&str, &str), found: &mut Vec<Signal>) {
+    let (was, is) = (read(before), read(after));
+    let word = opposite(&was, &is, texts)
+        .or_else(|| reformatted(before, after, &was, &is))
+        .or_else(|| another_owner(&was, &is));
+    if let Some(word) = word {
+        found.push(signal(SignalKind::SaidOtherwise, before, after, &word));
+    }
+    if let Some(word) = other_fallback(before, after, &was, &is) {
+        found.push(signal(SignalKind::DefaultMoved, before, after, &word));
+    }
+    if let Some((kind, word)) = range_moved(before, after) {
+        found.push(signal(kind, before, after, &word));
+    }
+    bracketed_unit(before, after, found);
+}
+
+/// The one sentence that gave way to the one that came.
+pub(super) fn strangers(before: &str, after: &str, texts: (&str, &str), found: &mut Vec<Signal>) {
+    let (was, is) = (read(before), read(after));
+    if was.content.is_disjoint(&is.content) {
+        return;
+    }
+    let word = opposite(&was, &is, texts).or_else(|| reformatted(before, after, &was, &is));
+    if let Some(word) = word {
+        found.push(signal(SignalKind::SaidOtherwise, before, after, &word));
+    }
+    bracketed_unit(before, after, found);
+}
+
+/// A word that gave way to its opposite, or a `not` that came or went. Two of them cancel out.
+fn opposite(was: &Said, is: &Said, (old, new): (&str, &str)) -> Option<String> {
+    let mut turns = Vec::new();
+    let other = was.content.symmetric_difference(&is.content).count();
+    if was.content.is_disjoint(&is.content) && other > 2 {
+        return None;
+    }
+    if other <= OTHER_WORDS {
+        for (one, two) in OPPOSITES {
+            turns.extend(turned(was, is, one, two).or_else(|| turned(was, is, two, one)));
+        }
+        for (few, many) in QUANTIFIERS {
+            turns.extend(counted(was, is, few, many).or_else(|| counted(was, is, many, few)));
+        }
+        // Where the text as a whole names both as often as before, only sentences were recut.
+        let (old, new) = (merged(old), merged(new));
+        let count = |words: &[String], word: &str| words.iter().filter(|w| *w == word).count();
+        turns.retain(|(gone, come)| {
+            count(&new, gone) < count(&old, gone) && count(&new, come) > count(&old, come)
+        });
+    }
+    // The words are the same but for the negation and what goes with it.
+    let denied = was.content == is.content && was.negations % 2 != is.negations % 2;
+    let odd = (turns.len() + usize::from(denied)) % 2 == 1;
+    if !odd {
+        return None;
+    }
+    Some(match turns.first() {
+        Some((gone, come)) => {
+            format!("{} became {}", gone.replace('_', "-"), come.replace('_', "-"))
+        }
+        None if is.negations > was.negations => "denied now".to_owned(),
+        None => "no longer denied".to_owned(),
+    })
+}
+
+fn turned(was: &Said, is: &Said, from: &[&str], to: &[&str]) -> Option<(String, String)> {
+    let holds = |said: &Said, list: &[&str]| {
+        said.words.iter().find(|w| list.contains(&w.as_str())).cloned()
+    };
+    let (gone, come) = (holds(was, from)?, holds(is, to)?);
+    (holds(is, from).is_none() && holds(was, to).is_none()).then_some((gone, come))
+}
+
+/// `the first match` became `every match`: the same thing follows.
+fn counted(was: &Said, is: &Said, from: &[&str], to: &[&str]) -> Option<(String, String)> {
+    let things = |said: &Said, list: &[&str]| -> Vec<(String, String)> {
+        said.words
+            .windows(2)
+            .filter(|pair| list.contains(&pair[0].as_str()))
+            .map(|pair| (root(&pair[1]), pair[0].clone()))
+            .collect()
+    };
+    let (old, new) = (things(was, from), things(is, to));
+    let (kept, known) = (things(is, from), things(was, to));
+    if !kept.is_empty() || !known.is_empty() {
+        return None;
+    }
+    old.iter().find_map(|(thing, gone)| {
+        let twin = new.iter().find(|(other, _)| other == thing)?;
+        Some((gone.clone(), twin.1.clone()))
+    })
+}
+
+/// Another format of a text, another order of a date, of coordinates or of a fixed list.
+fn reformatted(before: &str, after: &str, was: &Said, is: &Said) -> Option<String> {
+    let formats = |said: &Said| -> BTreeSet<&'static str> {
+        FORMATS
+            .iter()
+            .filter(|spellings| said.words.iter().any(|w| spellings.contains(&w.as_str())))
+            .filter_map(|spellings| spellings.first().copied())
+            .collect()
+    };
+    let (old, new) = (formats(was), formats(is));
+    if let (Some(from), Some(to)) = (old.first(), new.first())
+        && old.is_disjoint(&new)
+    {
+        return Some(format!("{from} became {to}"));
+    }
+    let (old, new) = (date_pictures(before), date_pictures(after));
+    if let (Some(from), Some(to)) = (old.first(), new.first())
+        && old.is_disjoint(&new)
+    {
+        return Some(format!("{from} became {to}"));
+    }
+    let (old, new) = (fixed_list(before), fixed_list(after));
+    if let (Some(old), Some(new)) = (old, new)
+        && old != new
+        && old.iter().collect::<BTreeSet<_>>() == new.iter().collect::<BTreeSet<_>>()
+    {
+        return Some(format!("[{}] became [{}]", old.join(", "), new.join(", ")));
+    }
+    ORDERED.iter().find_map(|(one, two)| {
+        let stands = |said: &Said, first: &[&str], second: &[&str]| {
+            said.words
+                .windows(2)
+                .any(|pair| first.contains(&pair[0].as_str()) && second.contains(&pair[1].as_str()))
+        };
+        let there = |said: &Said| (stands(said, one, two), stands(said, two, one));
+        match (there(was), there(is)) {
+            ((true, false), (false, true)) | ((false, true), (true, false)) => {
+                Some("the order turned".to_owned())
+            }
+            _ => None,
+        }
+    })
+}
+
+/// `YYYY-MM-DD` and the like, in lower case.
+fn date_pictures(sentence: &str) -> BTreeSet<String> {
+    sentence
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .filter(|word| {
+            word.contains("yy")
+                && word.contains("mm")
+                && word.chars().all(|c| "ymdhst-/.:z".contains(c))
+        })
+        // The time of day that one of them also tells is no other order of the date.
+        .map(|word| word.split('t').next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// The members of the one list in square brackets: their order is what tells them apart.
+fn fixed_list(sentence: &str) -> Option<Vec<String>> {
+    let (_, rest) = sentence.split_once('[')?;
+    let (inside, _) = rest.split_once(']')?;
+    let members: Vec<String> = inside.split(',').map(|member| tokens(member).join(" ")).collect();
+    (members.len() >= 2 && members.iter().all(|member| !member.is_empty())).then_some(members)
+}
+
+/// `id of the issue` became `id of the project`: one thing is named in place of another.
+fn another_owner(was: &Said, is: &Said) -> Option<String> {
+    let (gone, come) = replaced(&was.words, &is.words)?;
+    let handle = |word: &str| HANDLE_KINDS.iter().any(|(_, words)| words.contains(&word));
+    let owner = |words: &[String], at: usize| {
+        let joined = at.checked_sub(1).is_some_and(|of| words[of] == "of")
+            || at.checked_sub(2).is_some_and(|of| {
+                words[of] == "of" && matches!(words[of + 1].as_str(), "the" | "a" | "an" | "this")
+            });
+        joined
+            && words[..at].iter().rev().take(3).any(|word| handle(word))
+            // What goes on is told more closely behind it: `of the issue comment`.
+            && words.get(at + 1).is_none_or(|next| JOINTS.contains(&next.as_str()))
+    };
+    let (from, to) = (&was.words[gone], &is.words[come]);
+    (owner(&was.words, gone) && owner(&is.words, come) && !akin(from, to))
+        .then(|| format!("{from} became {to}"))
+}
+
+/// What is taken where nothing is given is named by another word, in the same sentence.
+fn other_fallback(before: &str, after: &str, was: &Said, is: &Said) -> Option<String> {
+    if stated_default(before).is_some() || stated_default(after).is_some() {
+        return None;
+    }
+    let told = |words: &[String]| {
+        let text = format!(" {} ", words.join(" "));
+        LEFT_OUT.iter().any(|phrase| text.contains(&format!(" {phrase} ")))
+    };
+    if !told(&was.words) || !told(&is.words) {
+        return None;
+    }
+    let (gone, come) = replaced(&was.words, &is.words)?;
+    let (from, to) = (&was.words[gone], &is.words[come]);
+    // `is omitted` and `is not given` tell the same.
+    let plain = |word: &String| {
+        JOINTS.contains(&word.as_str())
+            || LEFT_OUT
+                .iter()
+                .filter(|phrase| **phrase != "by default")
+                .any(|phrase| phrase.split(' ').any(|part| part == word))
+    };
+    (!plain(from) && !plain(to) && !akin(from, to)).then(|| format!("{from} became {to}"))
+}
+
+/// Where two sentences differ in exactly one word: its places.
+fn replaced(was: &[String], is: &[String]) -> Option<(usize, usize)> {
+    // An article or the word `please` before it is no difference.
+    let bare = |words: &[String]| -> Vec<usize> {
+        (0..words.len())
+            .filter(|at| !matches!(words[*at].as_str(), "the" | "a" | "an" | "this"))
+            .collect()
+    };
+    let (old, new) = (bare(was), bare(is));
+    if old.len() != new.len() {
+        return None;
+    }
+    let mut differing = old.iter().zip(&new).filter(|(a, b)| was[**a] != is[**b]);
+    let (from, to) = differing.next()?;
+    differing.next().is_none().then_some((*from, *to))
+}
+
+/// Two spellings or forms of one word, a typing error or an abbreviation.
+fn akin(a: &str, b: &str) -> bool {
+    let (a, b) = (root(a), root(b));
+    if a == b {
+        return true;
+    }
+    let common = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count();
+    let tail = a.chars().rev().zip(b.chars().rev()).take_while(|(x, y)| x == y).count();
+    let shorter = a.chars().count().min(b.chars().count());
+    common >= 3 && (common >= shorter || common + tail + 2 > shorter)
+}
+
+/// Another range of numbers: `between 0 and 1` became `between 0 and 100`.
+fn range_moved(before: &str, after: &str) -> Option<(SignalKind, String)> {
+    let ((low, high), (least, most)) = (range(before)?, range(after)?);
+    let word = format!("{least} to {most}");
+    let share = |low: f64, high: f64| low == 0.0 && high == 1.0;
+    if (low, high) == (least, most) {
+        None
+    } else if share(low, high) || share(least, most) {
+        // A share of one became a share of a hundred.
+        Some((SignalKind::SaidOtherwise, word))
+    } else if least <= low && most >= high {
+        Some((SignalKind::LimitRaised, word))
+    } else {
+        Some((SignalKind::LimitLowered, word))
+    }
+}
+
+/// The one range that a sentence states.
+fn range(sentence: &str) -> Option<(f64, f64)> {
+    let number = |word: &str| -> Option<f64> {
+        word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).parse().ok()
+    };
+    let words: Vec<&str> = sentence.split_whitespace().collect();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let lead = word.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let join = words.get(at + 2).map_or("", |word| word);
+        let ends = (words.get(at + 1), words.get(at + 3));
+        if let (Some(low), Some(high)) = ends
+            && (lead == "between" && join == "and" || matches!(lead.as_str(), "from" | "range"))
+            && matches!(join, "and" | "to")
+        {
+            found.extend(number(low).zip(number(high)));
+        }
+        let parts: Vec<&str> = word.split(['-', '–']).collect();
+        if let [low, high] = parts.as_slice() {
+            found.extend(number(low).zip(number(high)));
+        }
+    }
+    match found.as_slice() {
+        [(low, high)] if low < high => Some((*low, *high)),
+        _ => None,
+    }
+}
+
+/// `(s)` became `(ms)`.
+fn bracketed_unit(before: &str, after: &str, found: &mut Vec<Signal>) {
+    // Of brackets that stand apart: `item(s)` is a plural.
+    let inside = |sentence: &str| -> Vec<String> {
+        sentence
+            .split_whitespace()
+            .filter_map(|word| {
+                let word = word.trim_end_matches(|c: char| !matches!(c, ')' | ']'));
+                let inner = word.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+                inner.or_else(|| word.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')))
+            })
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let (was, is) = (inside(before), inside(after));
+    for (_, family) in SHORT_UNITS {
+        let unit = |words: &[String]| {
+            family.iter().position(|spellings| {
+                spellings.iter().any(|spelling| words.iter().any(|word| word == spelling))
+            })
+        };
+        if let (Some(from), Some(to)) = (unit(&was), unit(&is))
+            && from != to
+            && !found.iter().any(|signal| signal.kind == SignalKind::UnitMoved)
+        {
+            let word = family[to].first().copied().unwrap_or_default();
+            found.push(signal(SignalKind::UnitMoved, before, after, word));
+        }
+    }
+}
+
+/// What one value meant, another one means now: `1 = low, 3 = high` became `1 = high, 3 = low`.
+pub(super) fn meanings_swapped(old: &str, new: &str, found: &mut Vec<Signal>) {
+    let (was, is) = (meanings(old), meanings(new));
+    for (name, (meaning, before)) in &was {
+        let Some((now, after)) = is.get(name) else { continue };
+        if now == meaning {
+            continue;
+        }
+        let moved = |other: &String| was.get(other).is_some_and(|(then, _)| then == now);
+        let known = was.keys().any(|other| other != name && moved(other));
+        let given = is.iter().any(|(other, (told, _))| other != name && told == meaning);
+        if known && given {
+            let word = format!("what {name} means");
+            found.push(signal(SignalKind::SaidOtherwise, before, after, &word));
+            return;
+        }
+    }
+}
+
+/// `name = meaning` and `name: meaning`, where the name is one word.
+fn meanings(text: &str) -> BTreeMap<String, (String, String)> {
+    let mut found = BTreeMap::new();
+    for part in text.split([',', ';', '\n', '(', ')']) {
+        let part = part.trim().trim_end_matches('.');
+        // `Priority: 1 = low` tells of the 1.
+        let told = part.rsplit_once('=').or_else(|| part.split_once(": "));
+        let Some((name, meaning)) = told else { continue };
+        let name = tokens(name).pop().unwrap_or_default();
+        let meaning = tokens(meaning).join(" ");
+        if !name.is_empty() && !meaning.is_empty() {
+            found.insert(name, (meaning, part.to_owned()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compare, compare_field};
+    use super::*;
+
+    fn kinds(old: &str, new: &str) -> Vec<SignalKind> {
+        compare_field(old, new).into_iter().map(|signal| signal.kind).collect()
+    }
+
+    #[test]
+    fn the_same_sentence_with_another_meaning_is_a_signal() {
+        use SignalKind::{DefaultMoved, SaidOtherwise, UnitMoved};
+        for (old, new, kind) in [
+            (
+                "Only items created before this date",
+                "Only items created after this date",
+                SaidOtherwise,
+            ),
+            ("Path relative to the project root", "Absolute path on the host", SaidOtherwise),
+            ("Start time in UTC", "Start time in the local time zone of the server", SaidOtherwise),
+            (
+                "If true, archived items are excluded",
+                "If true, archived items are included",
+                SaidOtherwise,
+            ),
+            ("Saves the message as a draft.", "Sends the message immediately.", SaidOtherwise),
+            ("Zero-based index of the line", "One-based index of the line", SaidOtherwise),
+            (
+                "Coordinates as [latitude, longitude]",
+                "Coordinates as [longitude, latitude]",
+                SaidOtherwise,
+            ),
+            (
+                "Updates the page. Does not notify watchers.",
+                "Updates the page. Notifies watchers.",
+                SaidOtherwise,
+            ),
+            (
+                "Branch. Omit to use the current branch.",
+                "Branch. Omit to use the default branch.",
+                DefaultMoved,
+            ),
+            ("Where; if not given, staging", "Where; if not given, nowhere", DefaultMoved),
+            ("End of the range (exclusive)", "End of the range (inclusive)", SaidOtherwise),
+            ("Tags; all tags must match", "Tags; any tag may match", SaidOtherwise),
+            ("User to grant access to", "Group to grant access to", SaidOtherwise),
+            (
+                "Text to append to the file",
+                "Text to replace the file's content with",
+                SaidOtherwise,
+            ),
+            ("Replaces the first match.", "Replaces every match.", SaidOtherwise),
+            (
+                "soft: keeps changes; hard: discards changes",
+                "soft: discards changes; hard: keeps changes",
+                SaidOtherwise,
+            ),
+            (
+                "Priority: 1 = low, 2 = medium, 3 = high",
+                "Priority: 1 = high, 2 = medium, 3 = low",
+                SaidOtherwise,
+            ),
+            ("Ratio between 0 and 1", "Ratio between 0 and 100", SaidOtherwise),
+            ("Share (0–1)", "Share (0–100)", SaidOtherwise),
+            ("Body in HTML", "Body in Markdown", SaidOtherwise),
+            ("Date as YYYY-MM-DD", "Date as DD-MM-YYYY", SaidOtherwise),
+            ("Delay (s)", "Delay (ms)", UnitMoved),
+            ("Sorted ascending by default", "Sorted descending by default", SaidOtherwise),
+            ("The source file to copy from", "The destination to copy to", SaidOtherwise),
+            ("Id of the issue", "Id of the project", SaidOtherwise),
+        ] {
+            assert!(kinds(old, new).contains(&kind), "{old} -> {new}: {:?}", kinds(old, new));
+        }
+    }
+
+    #[test]
+    fn the_same_meaning_in_other_words_is_none() {
+        for (old, new) in [
+            ("Delay in ms", "Delay in milliseconds"),
+            ("Size in kB", "Size in kilobytes"),
+            ("Opacity in percent", "Opacity in %"),
+            ("Do not include the leading slash", "Don't include the leading slash"),
+            ("Cannot delete protected branches", "Can't delete protected branches"),
+            ("The user's name", "The user\u{2019}s name"),
+            ("If true, archived items are excluded", "If false, archived items are included"),
+            ("If omitted, the current branch is used", "If not given, the current branch is used"),
+            ("Id of the repo", "Id of the repository"),
+            ("Id of the organisation", "Id of the organization"),
+            ("Timeout; default 60 seconds", "Timeout; default 1 minute"),
+            ("The item(s) to show", "The item to show"),
+            ("Before or after the line", "After or before the line"),
+            ("Date as YYYY-MM-DD", "Date in the form yyyy-mm-dd"),
+            ("Latitude and longitude of the city", "Longitude and latitude of the city"),
+            ("1 = low, 3 = high", "1 = lowest, 3 = highest"),
+            ("Lists all branches of a repository", "List branches in a repository"),
+        ] {
+            assert_eq!(kinds(old, new), [], "{old} -> {new}");
+        }
+    }
+
+    #[test]
+    fn texts_of_thousands_of_changed_sentences_are_told_as_not_compared() {
+        let text = |step: usize| -> String {
+            (0..3000).map(|n| format!("w{} may jump {n}. ", n * step)).collect()
+        };
+        let found: Vec<_> = compare(&text(1), &text(2)).into_iter().map(|s| s.kind).collect();
+        assert_eq!(found, [SignalKind::NotCompared]);
+        let longer = format!("{}It also hops.", text(1));
+        assert_eq!(compare(&text(1), &longer), []);
+    }
+}
