@@ -40,13 +40,17 @@ pub fn find<'a>(
         return heirs;
     }
     let fillers = fillers(gone, come);
+    let (mine, theirs): (Vec<_>, Vec<_>) = (
+        gone.iter().map(|tool| members(tool)).collect(),
+        come.iter().map(|tool| members(tool)).collect(),
+    );
     let mut candidates: Vec<(f64, usize, usize, Likeness)> = Vec::new();
     for (o, old) in gone.iter().enumerate() {
         if heirs.contains_key(&old.name) {
             continue;
         }
         for (n, new) in come.iter().enumerate() {
-            let likeness = likeness(old, new, &fillers);
+            let likeness = likeness((old, &mine[o]), (new, &theirs[n]), &fillers);
             if likeness.score >= SUSPECT {
                 candidates.push((likeness.score, o, n, likeness));
             }
@@ -81,9 +85,10 @@ pub fn nearest<'a>(old: &Tool, gone: usize, new: &'a ToolList) -> Option<(&'a To
     }
     let all: Vec<&Tool> = new.tools.iter().collect();
     let fillers = fillers(&[old], &all);
+    let mine = members(old);
     let mut best: Option<(f64, &Tool, Vec<String>)> = None;
     for tool in &new.tools {
-        let likeness = likeness(old, tool, &fillers);
+        let likeness = likeness((old, &mine), (tool, &members(tool)), &fillers);
         let named = likeness.reasons.iter().any(|reason| reason != "the same arguments");
         let better = best.as_ref().is_none_or(|(score, _, _)| likeness.score > *score);
         if named && likeness.score >= NEAR && better {
@@ -97,19 +102,21 @@ fn text(tool: &Tool) -> &str {
     tool.raw.get("description").and_then(Value::as_str).unwrap_or("")
 }
 
-fn likeness(old: &Tool, new: &Tool, fillers: &[String]) -> Likeness {
+/// The names of a tool's arguments.
+fn members(tool: &Tool) -> Vec<String> {
     let null = Value::Null;
-    let view = |tool: &Tool| -> Vec<String> {
-        let schema = tool.raw.get("inputSchema").unwrap_or(&null);
-        let node = Node {
-            source: Source::single(schema),
-            file: "",
-            pointer: String::new(),
-            value: schema,
-        };
-        View::of(&node).members.into_iter().map(|(name, _)| name).collect()
-    };
-    tool_likeness((&old.name, &view(old), text(old)), (&new.name, &view(new), text(new)), fillers)
+    let schema = tool.raw.get("inputSchema").unwrap_or(&null);
+    let node =
+        Node { source: Source::single(schema), file: "", pointer: String::new(), value: schema };
+    View::of(&node).members.into_iter().map(|(name, _)| name).collect()
+}
+
+fn likeness(
+    (old, mine): (&Tool, &[String]),
+    (new, theirs): (&Tool, &[String]),
+    fillers: &[String],
+) -> Likeness {
+    tool_likeness((&old.name, mine, text(old)), (&new.name, theirs, text(new)), fillers)
 }
 
 /// Words that say nothing about which tool is meant: verbs of every tool, and the words that most

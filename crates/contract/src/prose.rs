@@ -90,6 +90,7 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     }
     let old_words = stems(old);
     let new_words = stems(new);
+    let texts = opposite::Texts::read(old, new);
     let mut signals = Vec::new();
     let mut paired: BTreeSet<usize> = BTreeSet::new();
     let mut alone: Vec<&str> = Vec::new();
@@ -105,7 +106,7 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
             Some((_, index)) => {
                 paired.insert(index);
                 reworded(&before.text, &come[index].text, &mut signals);
-                opposite::twins(&before.text, &come[index].text, (old, new), &mut signals);
+                opposite::twins(&before.text, &come[index].text, &texts, &mut signals);
             }
             None => {
                 alone.push(&before.text);
@@ -121,7 +122,7 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
         .collect();
     // Where one sentence gave way to one, they are about the same thing however they are worded.
     if let ([before], [after]) = (alone.as_slice(), fresh.as_slice()) {
-        opposite::strangers(before, after, (old, new), &mut signals);
+        opposite::strangers(before, after, &texts, &mut signals);
     }
     for sentence in &come {
         appeared(&sentence.text, &old_words, &mut signals);

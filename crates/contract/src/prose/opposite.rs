@@ -19,6 +19,32 @@ struct Said {
     negations: usize,
 }
 
+/// How often each word stands in the two texts as a whole, counted once for all their sentences.
+pub(super) struct Texts {
+    old: BTreeMap<String, usize>,
+    new: BTreeMap<String, usize>,
+}
+
+impl Texts {
+    pub(super) fn read(old: &str, new: &str) -> Texts {
+        let count = |text: &str| {
+            let mut counts = BTreeMap::new();
+            for word in merged(text) {
+                *counts.entry(word).or_insert(0) += 1;
+            }
+            counts
+        };
+        Texts { old: count(old), new: count(new) }
+    }
+
+    /// True where the one word stands there less often now, and the other more often.
+    fn gave_way(&self, gone: &str, come: &str) -> bool {
+        let often = |counts: &BTreeMap<String, usize>, word| counts.get(word).copied().unwrap_or(0);
+        often(&self.new, gone) < often(&self.old, gone)
+            && often(&self.new, come) > often(&self.old, come)
+    }
+}
+
 fn read(sentence: &str) -> Said {
     let words = merged(sentence);
     let denies = |word: &String| NEGATIONS.contains(&word.as_str()) && word != "instead";
@@ -61,7 +87,7 @@ fn root(word: &str) -> String {
 }
 
 /// Two sentences that have most words in common.
-pub(super) fn twins(before: &str, after: &str, texts: (&str, &str), found: &mut Vec<Signal>) {
+pub(super) fn twins(before: &str, after: &str, texts: &Texts, found: &mut Vec<Signal>) {
     let (was, is) = (read(before), read(after));
     let word = opposite(&was, &is, texts)
         .or_else(|| reformatted(before, after, &was, &is))
@@ -79,7 +105,7 @@ pub(super) fn twins(before: &str, after: &str, texts: (&str, &str), found: &mut 
 }
 
 /// The one sentence that gave way to the one that came.
-pub(super) fn strangers(before: &str, after: &str, texts: (&str, &str), found: &mut Vec<Signal>) {
+pub(super) fn strangers(before: &str, after: &str, texts: &Texts, found: &mut Vec<Signal>) {
     let (was, is) = (read(before), read(after));
     if was.content.is_disjoint(&is.content) {
         return;
@@ -92,7 +118,7 @@ pub(super) fn strangers(before: &str, after: &str, texts: (&str, &str), found: &
 }
 
 /// A word that gave way to its opposite, or a `not` that came or went. Two of them cancel out.
-fn opposite(was: &Said, is: &Said, (old, new): (&str, &str)) -> Option<String> {
+fn opposite(was: &Said, is: &Said, texts: &Texts) -> Option<String> {
     let mut turns = Vec::new();
     let other = was.content.symmetric_difference(&is.content).count();
     if was.content.is_disjoint(&is.content) && other > 2 {
@@ -106,11 +132,7 @@ fn opposite(was: &Said, is: &Said, (old, new): (&str, &str)) -> Option<String> {
             turns.extend(counted(was, is, few, many).or_else(|| counted(was, is, many, few)));
         }
         // Where the text as a whole names both as often as before, only sentences were recut.
-        let (old, new) = (merged(old), merged(new));
-        let count = |words: &[String], word: &str| words.iter().filter(|w| *w == word).count();
-        turns.retain(|(gone, come)| {
-            count(&new, gone) < count(&old, gone) && count(&new, come) > count(&old, come)
-        });
+        turns.retain(|(gone, come)| texts.gave_way(gone, come));
     }
     // The words are the same but for the negation and what goes with it.
     let denied = was.content == is.content && was.negations % 2 != is.negations % 2;
