@@ -481,6 +481,7 @@ mod tests {
                 SaidOtherwise,
             ),
             ("Replaces the first match.", "Replaces every match.", SaidOtherwise),
+            ("Oldest first", "Newest first", SaidOtherwise),
             (
                 "soft: keeps changes; hard: discards changes",
                 "soft: discards changes; hard: keeps changes",

@@ -162,7 +162,8 @@ pub(super) const SHORT_UNITS: &[(&str, &[&[&str]])] = &[
 /// Words of which one says the opposite of the other where they stand in one sentence.
 pub(super) const OPPOSITES: &[(&[&str], &[&str])] = &[
     (&["before", "prior"], &["after", "since"]),
-    (&["first", "oldest", "earliest"], &["last", "newest", "latest"]),
+    (&["first"], &["last"]),
+    (&["oldest", "earliest"], &["newest", "latest"]),
     (&["older"], &["newer"]),
     (&["inclusive"], &["exclusive"]),
     (&["ascending", "asc"], &["descending", "desc"]),
