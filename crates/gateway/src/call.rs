@@ -6,7 +6,7 @@ mod card;
 use crate::event;
 use crate::refusal;
 use crate::session::Session;
-use crate::upstream::{Fate, NotSent};
+use crate::upstream::Fate;
 use crate::view::Refused;
 use contract::admission::{
     Action, Adapted, Code, Decision, Facts, Grade, Ground, Refusal, Retry, decide,
@@ -296,13 +296,13 @@ fn form<'a>(call: &'a Call, adapted: Option<&'a Adapted>) -> (&'a str, &'a Value
     adapted.map_or((&call.tool, &call.arguments), |adapted| (&adapted.tool, &adapted.arguments))
 }
 
-/// True where what is live is no longer what was decided about; the client is told. Nothing was read since the
-/// decision, and yet it may have moved.
-async fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
-    let same = session.unmoved(&plan.live, &session.runs(&call.tool));
-    if same || session.settings().observe {
-        return false;
-    }
+/// True where what is live is no longer what was decided about. Nothing was read since, and yet it may have moved.
+fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
+    !session.settings().observe && !session.unmoved(&plan.live, &session.runs(&call.tool))
+}
+
+/// Tells the client that its call was decided about what is no longer there.
+async fn say_moved(session: &Session, call: &Call, plan: &Plan) {
     let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
     let data = Refusal {
         code: Code::StaleToolSchema,
@@ -320,13 +320,13 @@ async fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
     };
     let result = refusal::result(text, &data.data(), !plan.shown_output, plan.era);
     session.reply(&call.id, message::response(&call.id, &result)).await;
-    true
 }
 
 /// One attempt: the intent is on record before the first byte leaves, the outcome before the client hears of it.
 async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Message, turn: Turn) {
-    if moved_on(session, call, plan).await {
-        return drop(turn);
+    if moved_on(session, call, plan) {
+        drop(turn);
+        return say_moved(session, call, plan).await;
     }
     let attempt = NewAttempt {
         request: plan.request,
@@ -346,12 +346,12 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
         return session.unheard(&call.id);
     }
     // Recording took its time: what was decided must still be about what is there now.
-    let sent =
-        if session.unmoved(&plan.live, &session.runs(&call.tool)) || session.settings().observe {
-            session.upstream().ask_in(plan.epoch, message).await
-        } else {
-            Err(NotSent("the tool changed while the call was on its way".to_owned()))
-        };
+    if moved_on(session, call, plan) {
+        drop(turn);
+        record(session, attempt, OutcomeState::NotSent, None).await;
+        return say_moved(session, call, plan).await;
+    }
+    let sent = session.upstream().ask_in(plan.epoch, message).await;
     drop(turn);
     let fate = match sent {
         Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
@@ -364,7 +364,10 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
             record(session, attempt, state, kept).await;
             session.reply(&call.id, text).await;
             if plan.ground.effect {
-                let _ = session.store().delivered(plan.request, event::now()).await;
+                if let Err(why) = session.store().delivered(plan.request, event::now()).await {
+                    let what = format!("that an answer was delivered could not be recorded: {why}");
+                    session.tell("fault", Some(&call.tool), None, &what);
+                }
             }
         }
         Fate::NotSent(why) => {

@@ -2,7 +2,7 @@
 //! anything moves.
 
 use super::card::{Action, card};
-use super::{Call, Plan, Turn, moved_on};
+use super::{Call, Plan, Turn, moved_on, say_moved};
 use crate::session::{Outgoing, Session};
 use crate::{event, limits, refusal};
 use contract::admission::{Adapted, Code, Refusal};
@@ -68,7 +68,10 @@ pub(super) async fn word(
     if matches!(word, Word::Approved) {
         // Time went by: what holds is looked at again before the approval is used up.
         let _ = session.verified_for(&call.tool).await;
-        moved = moved_on(session, call, plan).await;
+        moved = moved_on(session, call, plan);
+        if moved {
+            say_moved(session, call, plan).await;
+        }
         let redeemed = match moved {
             true => Ok(Redeemed::Not(WhyNot::Void)),
             false => session.store().redeem(id, digest, event::now()).await,
