@@ -363,11 +363,11 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
             let kept = plan.ground.effect.then(|| text.clone());
             record(session, attempt, state, kept).await;
             session.reply(&call.id, text).await;
-            if plan.ground.effect {
-                if let Err(why) = session.store().delivered(plan.request, event::now()).await {
-                    let what = format!("that an answer was delivered could not be recorded: {why}");
-                    session.tell("fault", Some(&call.tool), None, &what);
-                }
+            if plan.ground.effect
+                && let Err(why) = session.store().delivered(plan.request, event::now()).await
+            {
+                let what = format!("that an answer was delivered could not be recorded: {why}");
+                session.tell("fault", Some(&call.tool), None, &what);
             }
         }
         Fate::NotSent(why) => {
