@@ -48,6 +48,8 @@ static COMMANDS: &[Row] = &[
     row::<cmd::snapshot::SnapshotArgs>(),
     row::<cmd::lock::LockArgs>(),
     row::<cmd::gate::Gate>(),
+    row::<cmd::drill::DrillArgs>(),
+    row::<cmd::test::TestArgs>(),
     row::<cmd::adapters::AdaptersArgs>(),
     row::<cmd::sessions::Sessions>(),
     row::<cmd::activity::ActivityArgs>(),

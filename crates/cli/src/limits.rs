@@ -48,3 +48,12 @@ pub const QUIET_DAYS: u64 = 7;
 
 /// Copies of one configuration that are left beside it: more would be a loop, not a person.
 pub const BACKUPS: u32 = 20;
+
+/// Tests that run at once: each starts up to three processes.
+pub const JOBS: usize = 64;
+
+/// Files of tests in one run: a folder with more is a wrong path.
+pub const TEST_FILES: usize = 10_000;
+
+/// How deep folders of tests nest: deeper is a link in a circle.
+pub const TEST_FOLDERS: usize = 16;

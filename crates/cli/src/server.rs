@@ -65,8 +65,12 @@ impl ServerArgs {
 
     /// Asks the server at an address for its contract.
     pub fn ask_address(&self, shell: &Shell, address: &str) -> Result<Snapshot, Failure> {
-        let headers = self.headers()?;
-        self.ask(shell, &Target::Url { url: address.to_owned(), headers })
+        self.ask(shell, &self.target(address)?)
+    }
+
+    /// The server at an address, with the headers that it is sent.
+    pub fn target(&self, address: &str) -> Result<Target, Failure> {
+        Ok(Target::Url { url: address.to_owned(), headers: self.headers()? })
     }
 
     /// The server at an address, to be spoken to at length.
@@ -97,7 +101,8 @@ impl ServerArgs {
         Ok(snapshot)
     }
 
-    fn options(&self, bar: Option<ProgressBar>) -> Result<FetchOptions, Failure> {
+    /// How a server is asked.
+    pub fn options(&self, bar: Option<ProgressBar>) -> Result<FetchOptions, Failure> {
         let mut options = FetchOptions {
             era: match self.era {
                 EraArg::Auto => None,
@@ -191,7 +196,7 @@ pub fn from_environment(headers: &mut Headers, pair: &str) -> Result<(), (String
 }
 
 /// The problems of a fetch, after what the server itself said.
-fn failure(shell: &Shell, error: FetchError) -> Failure {
+pub fn failure(shell: &Shell, error: FetchError) -> Failure {
     if !error.said.is_empty() {
         let lines: Vec<String> =
             error.said.iter().map(|line| format!("  | {}", output::printable(line))).collect();

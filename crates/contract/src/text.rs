@@ -9,6 +9,7 @@ mod yaml;
 use crate::document::Problem;
 use crate::limits;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +72,47 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Value, Vec<Problem>> {
 /// As [`read`].
 pub fn read_as(name: &str, bytes: &[u8], notation: Notation) -> Result<Value, Vec<Problem>> {
     read_with(name, bytes, |_| notation)
+}
+
+/// A document of YAML (JSON is written so too), and where each of its values stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Located {
+    /// The value.
+    pub value: Value,
+    name: String,
+    places: BTreeMap<String, Position>,
+}
+
+impl Located {
+    /// The place of what a JSON pointer names, as `name:line:column`: that of its key, or of an item itself. What
+    /// an alias brought in has the place of what holds the alias.
+    pub fn place(&self, pointer: &str) -> String {
+        let mut at = pointer;
+        loop {
+            if let Some(position) = self.places.get(at) {
+                return position.in_file(&self.name);
+            }
+            match at.rfind('/') {
+                Some(end) => at = &at[..end],
+                None => return self.name.clone(),
+            }
+        }
+    }
+}
+
+/// Reads one document of YAML with the places of its values: for files that people write and get told about.
+///
+/// # Errors
+/// As [`read`].
+///
+/// ```
+/// let read = contract::text::read_located("a.yaml", b"x:\n  - y: 1\n").unwrap();
+/// assert_eq!(read.place("/x/0/y"), "a.yaml:2:5");
+/// ```
+pub fn read_located(name: &str, bytes: &[u8]) -> Result<Located, Vec<Problem>> {
+    let text = decode(name, bytes).map_err(|problem| vec![problem])?;
+    let (value, places) = yaml::read_located(name, text)?;
+    Ok(Located { value, name: name.to_owned(), places })
 }
 
 fn read_with(

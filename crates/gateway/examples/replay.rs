@@ -107,13 +107,10 @@ fn phase(tools: &[Value]) -> Phase {
             let answer = tool
                 .get("outputSchema")
                 .map_or(Value::Null, |schema| sample::value(schema, schema, 0, true));
-            Some((
-                name,
-                Deed { path: Some("/call".into()), defaults: Map::new(), answer, fault: None },
-            ))
+            Some((name, Deed { path: Some("/call".into()), answer, ..Deed::default() }))
         })
         .collect();
-    Phase { tools: tools.to_vec(), deeds, list_fails: None }
+    Phase { tools: tools.to_vec(), deeds, ..Phase::default() }
 }
 
 async fn replay(

@@ -129,7 +129,7 @@ fn script(edit: impl Fn(&mut Value, &mut Deed)) -> Script {
         path: Some("/deployments".to_owned()),
         defaults,
         answer: json!({"deployment_id": "d-1", "url": "https://d-1.example"}),
-        fault: None,
+        ..Deed::default()
     };
     let tool = json!({
         "name": TOOL,
@@ -148,10 +148,10 @@ fn script(edit: impl Fn(&mut Value, &mut Deed)) -> Script {
     let phase = |tool: &Value, deed: &Deed| Phase {
         tools: vec![tool.clone()],
         deeds: BTreeMap::from([(TOOL.to_owned(), deed.clone())]),
-        list_fails: None,
+        ..Phase::default()
     };
     let old = phase(&tool, &deed);
     let (mut tool, mut deed) = (tool, deed);
     edit(&mut tool, &mut deed);
-    Script { phases: vec![old, phase(&tool, &deed)], announces: true, page: None }
+    Script { phases: vec![old, phase(&tool, &deed)], announces: true, tells: false, page: None }
 }

@@ -6,12 +6,14 @@ use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::IntoResponse;
-use axum::routing::get;
+use axum::routing::{get, post};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// One request that reached the recorder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,10 +24,37 @@ pub struct Record {
     pub method: String,
     /// The path, with its query.
     pub path: String,
-    /// Names of the headers that carry authority; their values are secrets.
-    pub authority: Vec<String>,
+    /// The headers that carry authority: their values are secrets, so only what tells them apart is kept.
+    pub authority: Vec<Authority>,
     /// The body.
     pub body: String,
+}
+
+/// A header that carries authority.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Authority {
+    /// Its name, in lower case.
+    pub name: String,
+    /// The first 12 hexadecimal digits of the SHA-256 of its value.
+    pub fingerprint: String,
+}
+
+/// A call of a tool that reached a server of the lab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Heard {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, as they arrived.
+    pub arguments: serde_json::Value,
+}
+
+/// What the servers of the lab are told besides the phase: each number grows by one at each telling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, serde::Deserialize)]
+pub struct Signals {
+    /// Tell your clients that the list changed.
+    pub rings: u64,
+    /// End, as by a fault.
+    pub crashes: u64,
 }
 
 /// A recorder. It ends when it is dropped.
@@ -37,7 +66,16 @@ pub struct Recorder {
 
 struct Shared {
     records: Mutex<Vec<Record>>,
+    calls: Mutex<Vec<Heard>>,
+    /// How many calls there are.
+    heard: watch::Sender<usize>,
     phase: watch::Sender<usize>,
+    signals: watch::Sender<Signals>,
+    /// Processes that ended because they were told to.
+    ended: watch::Sender<u64>,
+    /// What came of switches that real programs had to make: empty where it worked, else why not.
+    switched: Mutex<Vec<String>>,
+    woken: Notify,
 }
 
 const AUTHORITY: &[&str] = &["authorization", "cookie", "proxy-authorization", "x-api-key"];
@@ -50,9 +88,22 @@ impl Recorder {
     pub async fn start() -> std::io::Result<Recorder> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let state = Arc::new(Shared { records: Mutex::default(), phase: watch::Sender::new(0) });
+        let state = Arc::new(Shared {
+            records: Mutex::default(),
+            calls: Mutex::default(),
+            heard: watch::Sender::new(0),
+            phase: watch::Sender::new(0),
+            signals: watch::Sender::default(),
+            ended: watch::Sender::new(0),
+            switched: Mutex::default(),
+            woken: Notify::new(),
+        });
         let app = Router::new()
             .route("/lab/phase", get(phase))
+            .route("/lab/signals", get(signals))
+            .route("/lab/calls", post(heard))
+            .route("/lab/ended", post(ended))
+            .route("/lab/switched", post(switched))
             .fallback(record)
             .layer(DefaultBodyLimit::max(limits::BODY))
             .with_state(Arc::clone(&state));
@@ -72,9 +123,56 @@ impl Recorder {
         self.state.records.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Every call of a tool that reached a server so far, in order.
+    pub fn calls(&self) -> Vec<Heard> {
+        self.state.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until more calls than this have reached a server; false where they do not in time.
+    pub async fn arrived(&self, more_than: usize, wait: Duration) -> bool {
+        let mut heard = self.state.heard.subscribe();
+        let more = heard.wait_for(|count| *count > more_than);
+        tokio::time::timeout(wait, more).await.is_ok_and(|more| more.is_ok())
+    }
+
     /// Lets a phase hold from now on.
     pub fn switch(&self, phase: usize) {
         self.state.phase.send_replace(phase);
+    }
+
+    /// Waits until a program says what came of a switch.
+    ///
+    /// # Errors
+    /// Where it could not be made another one, or nobody said anything in time.
+    pub async fn switched(&self, wait: Duration) -> Result<(), String> {
+        let told = async {
+            loop {
+                let woken = self.state.woken.notified();
+                let first =
+                    self.state.switched.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                match first {
+                    Some(why) if why.is_empty() => return Ok(()),
+                    Some(why) => return Err(why),
+                    None => woken.await,
+                }
+            }
+        };
+        let late = || Err("the server did not become another one in time".to_owned());
+        tokio::time::timeout(wait, told).await.unwrap_or_else(|_| late())
+    }
+
+    /// Has the servers tell their clients that the list changed.
+    pub fn ring(&self) {
+        self.state.signals.send_modify(|signals| signals.rings += 1);
+    }
+
+    /// Has the server end as by a fault, and waits until it says that it does; false where none said so in time.
+    pub async fn crash(&self) -> bool {
+        let mut ended = self.state.ended.subscribe();
+        let before = *ended.borrow_and_update();
+        self.state.signals.send_modify(|signals| signals.crashes += 1);
+        let told = ended.wait_for(|now| *now > before);
+        tokio::time::timeout(limits::CRASH, told).await.is_ok_and(|told| told.is_ok())
     }
 }
 
@@ -104,6 +202,59 @@ async fn phase(State(shared): State<Arc<Shared>>, Query(after): Query<After>) ->
     }
 }
 
+/// What a server was told already; absent when it begins.
+#[derive(serde::Deserialize)]
+struct Known {
+    rings: Option<u64>,
+    crashes: Option<u64>,
+}
+
+async fn signals(
+    State(shared): State<Arc<Shared>>,
+    Query(known): Query<Known>,
+) -> axum::Json<Signals> {
+    let mut signals = shared.signals.subscribe();
+    let now = *signals.borrow_and_update();
+    let (Some(rings), Some(crashes)) = (known.rings, known.crashes) else {
+        return axum::Json(now);
+    };
+    let known = Signals { rings, crashes };
+    let other = signals.wait_for(|signals| *signals != known);
+    match tokio::time::timeout(limits::PHASE_WAIT, other).await {
+        Ok(Ok(signals)) => axum::Json(*signals),
+        _ => axum::Json(known),
+    }
+}
+
+async fn heard(
+    State(shared): State<Arc<Shared>>,
+    axum::Json(call): axum::Json<Heard>,
+) -> StatusCode {
+    let mut calls = shared.calls.lock().unwrap_or_else(PoisonError::into_inner);
+    if calls.len() >= limits::RECORDS {
+        return StatusCode::INSUFFICIENT_STORAGE;
+    }
+    calls.push(call);
+    shared.heard.send_replace(calls.len());
+    StatusCode::NO_CONTENT
+}
+
+async fn ended(State(shared): State<Arc<Shared>>) -> StatusCode {
+    shared.ended.send_modify(|ended| *ended += 1);
+    StatusCode::NO_CONTENT
+}
+
+async fn switched(State(shared): State<Arc<Shared>>, why_not: String) -> StatusCode {
+    shared.switched.lock().unwrap_or_else(PoisonError::into_inner).push(why_not);
+    shared.woken.notify_one();
+    StatusCode::NO_CONTENT
+}
+
+/// What tells one value from another, and not what it is.
+fn fingerprint(value: &[u8]) -> String {
+    Sha256::digest(value).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
 async fn record(
     State(shared): State<Arc<Shared>>,
     method: Method,
@@ -115,12 +266,17 @@ async fn record(
     if records.len() >= limits::RECORDS {
         return (StatusCode::INSUFFICIENT_STORAGE, String::new());
     }
-    let authority = AUTHORITY.iter().filter(|name| headers.contains_key(**name));
+    let authority = AUTHORITY.iter().flat_map(|name| {
+        headers.get_all(*name).into_iter().map(|value| Authority {
+            name: (*name).to_owned(),
+            fingerprint: fingerprint(value.as_bytes()),
+        })
+    });
     let record = Record {
         n: records.len() + 1,
         method: method.to_string(),
         path: uri.path_and_query().map_or_else(String::new, ToString::to_string),
-        authority: authority.map(ToString::to_string).collect(),
+        authority: authority.collect(),
         body: String::from_utf8_lossy(&body).into_owned(),
     };
     let answer = format!("{{\"recorded\":{}}}", record.n);

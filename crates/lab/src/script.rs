@@ -14,13 +14,16 @@ pub struct Script {
     /// Tell clients when the phase changes.
     #[serde(default)]
     pub announces: bool,
+    /// Say that clients are told of changes, although only the recorder says when ([`crate::Recorder::ring`]).
+    #[serde(default)]
+    pub tells: bool,
     /// Tools per page; all on one page where it is absent.
     #[serde(default)]
     pub page: Option<usize>,
 }
 
 /// What holds during one phase.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// The definitions that are listed.
@@ -31,6 +34,9 @@ pub struct Phase {
     /// The list cannot be read: the error code.
     #[serde(default)]
     pub list_fails: Option<i64>,
+    /// A list is answered only once clients have been told of a change ([`crate::Recorder::ring`]).
+    #[serde(default)]
+    pub list_waits: bool,
 }
 
 /// What a tool does.
@@ -40,6 +46,12 @@ pub struct Deed {
     /// The path that the recorder sees. A deed without one reaches nothing.
     #[serde(default)]
     pub path: Option<String>,
+    /// The method of that request; POST where it is absent.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// Arguments that the listed schema does not take are refused before anything is done.
+    #[serde(default)]
+    pub validates: bool,
     /// Arguments that are written in where they are left out.
     #[serde(default)]
     pub defaults: Map<String, Value>,
@@ -61,8 +73,19 @@ pub enum Fault {
     EndsAfter,
     /// It is not done: the answer is an error.
     Fails,
+    /// It is done, and the answer is an error all the same.
+    FailsAfter,
     /// It is done and answered twice.
     AnswersTwice,
+    /// It is done, and the answer waits until another phase holds.
+    WaitsForSwitch,
+}
+
+impl Deed {
+    /// The method of the request that it makes.
+    pub fn method(&self) -> &str {
+        self.method.as_deref().unwrap_or("POST")
+    }
 }
 
 impl Script {

@@ -1,13 +1,14 @@
 //! A server that follows a script, on a pipe, in both eras.
 
-use crate::limits;
-use crate::script::{Deed, Fault, Script};
+use crate::recorder::{Heard, Signals};
+use crate::script::{Deed, Fault, Phase, Script};
+use crate::wire::Wire;
 use mcp::framing::{Line, Lines};
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, mpsc, watch};
 
 /// Serves a script on a pipe until the client leaves. `recorder` is the address of a [`crate::Recorder`].
 ///
@@ -19,26 +20,25 @@ pub async fn serve(
     input: impl AsyncRead + Unpin,
     output: impl tokio::io::AsyncWrite + Unpin + Send + 'static,
 ) -> Result<(), String> {
-    // The TLS library wants to know its cryptography even where no TLS is spoken.
-    mcp::http::cryptography();
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .timeout(limits::REQUEST)
-        .build()
-        .map_err(|why| why.to_string())?;
+    let wire = Wire::to(recorder)?;
     let (out, lines) = mpsc::channel(256);
     let server = Arc::new(Serving {
         script,
-        recorder: recorder.to_owned(),
-        client,
+        wire,
         out,
         listens: Mutex::default(),
+        rings: watch::Sender::new(0),
+        first: OnceLock::new(),
     });
-    server.phase(None).await?;
+    server.wire.phase(None).await?;
     let writer = tokio::spawn(write(output, lines));
     if server.script.announces {
         tokio::spawn(Arc::clone(&server).announce());
     }
+    let signals = server.wire.signals(None).await?;
+    server.rings.send_replace(signals.rings);
+    server.first.get_or_init(|| signals);
+    tokio::spawn(Arc::clone(&server).obey(signals));
     read(&server, input).await;
     drop(server);
     writer.abort();
@@ -47,11 +47,14 @@ pub async fn serve(
 
 struct Serving {
     script: Script,
-    recorder: String,
-    client: reqwest::Client,
+    wire: Wire,
     out: mpsc::Sender<String>,
     /// Open subscriptions of modern clients; a legacy client is told without one.
     listens: Mutex<Vec<Id>>,
+    /// How often clients were told that the list changed because the recorder said so.
+    rings: watch::Sender<u64>,
+    /// What the recorder had told when the server began.
+    first: OnceLock<Signals>,
 }
 
 async fn read(server: &Arc<Serving>, mut input: impl AsyncRead + Unpin) {
@@ -84,34 +87,51 @@ async fn write(mut output: impl tokio::io::AsyncWrite + Unpin, mut lines: mpsc::
 }
 
 impl Serving {
-    /// The phase that holds; with `not`, waits until it is another one.
-    async fn phase(&self, not: Option<usize>) -> Result<usize, String> {
-        let query = not.map_or(String::new(), |not| format!("?not={not}"));
-        let url = format!("{}/lab/phase{query}", self.recorder);
-        let answer = self.client.get(url).send().await.map_err(|why| why.to_string())?;
-        let text = answer.text().await.map_err(|why| why.to_string())?;
-        text.parse().map_err(|_| format!("the recorder names no phase but {text}"))
-    }
-
     /// Tells clients when the phase changes.
     async fn announce(self: Arc<Self>) {
-        let Ok(mut now) = self.phase(None).await else { return };
-        while let Ok(next) = self.phase(Some(now)).await {
+        let Ok(mut now) = self.wire.phase(None).await else { return };
+        while let Ok(next) = self.wire.phase(Some(now)).await {
             if next == now {
                 continue;
             }
             now = next;
-            let listens = self.listens.lock().await;
-            let method = "notifications/tools/list_changed";
-            if listens.is_empty() {
-                let _ = self.out.send(message::notification(method, None)).await;
-            }
-            for id in listens.iter() {
-                let params =
-                    format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}");
-                let _ = self.out.send(message::notification(method, Some(&params))).await;
-            }
+            self.tell().await;
         }
+    }
+
+    /// Says that the list changed, to every client that wants to know.
+    async fn tell(&self) {
+        let listens = self.listens.lock().await;
+        let method = "notifications/tools/list_changed";
+        if listens.is_empty() {
+            let _ = self.out.send(message::notification(method, None)).await;
+        }
+        for id in listens.iter() {
+            let params =
+                format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}");
+            let _ = self.out.send(message::notification(method, Some(&params))).await;
+        }
+    }
+
+    /// Does what the recorder tells, as long as it is there.
+    async fn obey(self: Arc<Self>, mut known: Signals) {
+        while let Ok(now) = self.wire.signals(Some(known)).await {
+            if now.crashes > known.crashes {
+                self.end().await;
+            }
+            if now.rings > known.rings {
+                self.tell().await;
+                self.rings.send_replace(now.rings);
+            }
+            known = now;
+        }
+    }
+
+    /// Ends as by a fault: what is under way is not answered.
+    async fn end(&self) {
+        // Whoever waits for it says so where nobody told.
+        let _ = self.wire.ended().await;
+        std::process::exit(9);
     }
 
     async fn answer(&self, id: &Id, method: &str, message: &Message) {
@@ -123,12 +143,12 @@ impl Serving {
         let result = match method {
             "initialize" => json!({
                 "protocolVersion": params.get("protocolVersion").cloned().unwrap_or(Value::Null),
-                "capabilities": {"tools": {"listChanged": self.script.announces}},
+                "capabilities": {"tools": {"listChanged": self.script.announces || self.script.tells}},
                 "serverInfo": {"name": "scripted", "version": "1"},
             }),
             "server/discover" => json!({
                 "supportedVersions": ["2026-07-28"],
-                "capabilities": {"tools": {"listChanged": self.script.announces}},
+                "capabilities": {"tools": {"listChanged": self.script.announces || self.script.tells}},
                 "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
             }),
             "ping" => json!({}),
@@ -178,8 +198,13 @@ impl Serving {
         params: &Map<String, Value>,
         modern: bool,
     ) -> Result<Value, (i64, String)> {
-        let phase = self.phase(None).await.map_err(|why| (-32603, why))?;
+        let phase = self.wire.phase(None).await.map_err(|why| (-32603, why))?;
         let phase = self.script.phase(phase);
+        if phase.list_waits {
+            let mut rings = self.rings.subscribe();
+            let before = self.first.get().map_or(0, |signals| signals.rings);
+            let _ = rings.wait_for(|rings| *rings > before).await;
+        }
         if let Some(code) = phase.list_fails {
             return Err((code, "the list cannot be read".to_owned()));
         }
@@ -205,8 +230,11 @@ impl Serving {
 
     async fn call(&self, id: &Id, params: &Map<String, Value>, modern: bool) {
         let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
-        let phase = self.phase(None).await.unwrap_or(0);
-        let phase = self.script.phase(phase);
+        let number = self.wire.phase(None).await.unwrap_or(0);
+        let phase = self.script.phase(number);
+        let arguments = params.get("arguments").cloned().unwrap_or_default();
+        // A recorder that is gone has nobody left who would read it.
+        let _ = self.wire.heard(&Heard { tool: name.to_owned(), arguments }).await;
         if !phase.tools.iter().any(|tool| tool.get("name").and_then(Value::as_str) == Some(name)) {
             let why = format!("Unknown tool: {name}");
             let _ = self.out.send(message::failure(id, -32602, &why)).await;
@@ -214,6 +242,19 @@ impl Serving {
         }
         let nothing = Deed::default();
         let deed = phase.deeds.get(name).unwrap_or(&nothing);
+        if deed.validates
+            && let Some(why) = not_taken(phase, name, params)
+        {
+            let mut result = json!({
+                "content": [{"type": "text", "text": format!("Invalid arguments for {name}: {why}")}],
+                "isError": true,
+            });
+            if modern {
+                result["resultType"] = "complete".into();
+            }
+            let _ = self.out.send(message::response(id, &result.to_string())).await;
+            return;
+        }
         if deed.fault != Some(Fault::Fails)
             && let Some(path) = &deed.path
         {
@@ -221,8 +262,11 @@ impl Serving {
             if let Some(Value::Object(arguments)) = params.get("arguments") {
                 body.extend(arguments.clone());
             }
-            let url = format!("{}{path}", self.recorder);
-            let _ = self.client.post(url).body(Value::Object(body).to_string()).send().await;
+            let body = Value::Object(body).to_string();
+            let _ = self.wire.effect(deed.method(), path, body).await;
+        }
+        if deed.fault == Some(Fault::WaitsForSwitch) {
+            while self.wire.phase(Some(number)).await == Ok(number) {}
         }
         let mut result = Map::new();
         if modern {
@@ -231,7 +275,7 @@ impl Serving {
         match deed.fault {
             Some(Fault::SilentAfter) => return,
             Some(Fault::EndsAfter) => std::process::exit(9),
-            Some(Fault::Fails) => {
+            Some(Fault::Fails | Fault::FailsAfter) => {
                 result.insert("content".into(), json!([{"type": "text", "text": "it failed"}]));
                 result.insert("isError".into(), true.into());
             }
@@ -248,6 +292,17 @@ impl Serving {
             let _ = self.out.send(text.clone()).await;
         }
         let _ = self.out.send(text).await;
+    }
+}
+
+/// Why the listed schema does not take the arguments.
+fn not_taken(phase: &Phase, name: &str, params: &Map<String, Value>) -> Option<String> {
+    let raw = phase.tools.iter().find(|tool| tool["name"] == name)?.clone();
+    let tool = contract::Tool { name: name.to_owned(), raw, ordinal: None };
+    let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
+    match contract::Revised::new(tool).takes(&arguments) {
+        contract::Fit::Rejected(why) => Some(why.message),
+        contract::Fit::Fits | contract::Fit::Unknown(_) => None,
     }
 }
 

@@ -78,6 +78,17 @@ impl Client {
         params: &str,
         wait: Duration,
     ) -> Result<Message, Failure> {
+        self.ask_named(method, None, params, wait).await
+    }
+
+    /// The same for a request about something that has a name, which modern endpoints want to see beside the body.
+    pub async fn ask_named(
+        &mut self,
+        method: &str,
+        name: Option<&str>,
+        params: &str,
+        wait: Duration,
+    ) -> Result<Message, Failure> {
         let id = self.fresh_id();
         let text = message::request(&id, method, Some(params));
         let side = &mut self.side;
@@ -91,7 +102,8 @@ impl Client {
                 timeout(wait, answered).await.map_err(|_| Failure::Silent(wait))??
             }
             Link::Http(server) => {
-                let answered = answer_on_http(server, &id, &text, method, side, era);
+                let routing = http::Routing { method, name, ..http::Routing::default() };
+                let answered = answer_on_http(server, &id, &text, routing, side, era);
                 timeout(wait, answered).await.map_err(|_| Failure::Silent(wait))??
             }
         };
@@ -259,14 +271,11 @@ async fn answer_on_http(
     server: &mut http::Server,
     id: &Id,
     text: &str,
-    method: &str,
+    routing: http::Routing<'_>,
     side: &mut Side,
     era: Era,
 ) -> Result<(Message, Option<u16>), Failure> {
-    let mut stream = match server
-        .post(text, http::Routing { method, ..http::Routing::default() })
-        .await?
-    {
+    let mut stream = match server.post(text, routing).await? {
         http::Answer::Accepted => {
             return Err(Failure::Garbled("it is empty".into(), String::new()));
         }

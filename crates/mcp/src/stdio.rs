@@ -110,6 +110,11 @@ impl Server {
         self.incoming.recv().await
     }
 
+    /// The number of its process, which is that of its group; `None` once it has ended.
+    pub fn id(&self) -> Option<i32> {
+        self.child.id().and_then(|id| i32::try_from(id).ok())
+    }
+
     /// How the process ended, if it has or does within a moment.
     pub async fn status(&mut self) -> Option<String> {
         let ended = timeout(limits::LAST_WORDS, self.child.wait()).await;

@@ -30,7 +30,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
 /// One line of text from anything: hidden characters escaped, no word that a CI runner obeys.
 ///
 /// A runner reads `::command::` at the start of a line and `##[command]` anywhere in one.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut marks = 0;
     let mut previous: Option<char> = None;
@@ -66,7 +66,7 @@ fn is_runner_word(text: &str) -> bool {
 }
 
 /// At most `limit` characters, `…` standing for the rest.
-pub(crate) fn clip(text: &str, limit: usize) -> String {
+pub fn clip(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
     }
@@ -78,7 +78,7 @@ pub(crate) fn clip(text: &str, limit: usize) -> String {
 /// A value as JSON on one line of at most `limit` characters, hidden characters escaped.
 ///
 /// Work is bounded by `limit`, however large or deep the value is.
-pub(crate) fn one_line(value: &Value, limit: usize) -> String {
+pub fn one_line(value: &Value, limit: usize) -> String {
     // A character may take 12 bytes (an escaped surrogate pair); what is cut away need not be written.
     let mut sink = Bounded { bytes: Vec::new(), room: (limit + 1) * 12 };
     let mut serializer = Serializer::with_formatter(&mut sink, Guarded(CompactFormatter));
@@ -90,7 +90,7 @@ pub(crate) fn one_line(value: &Value, limit: usize) -> String {
 }
 
 /// A document as indented JSON whose strings cannot act on a terminal or a log. Ends with a newline.
-pub(crate) fn json<T: Serialize>(document: &T) -> String {
+pub fn json<T: Serialize>(document: &T) -> String {
     let mut bytes = Vec::new();
     let mut serializer =
         Serializer::with_formatter(&mut bytes, Guarded(PrettyFormatter::with_indent(b"  ")));

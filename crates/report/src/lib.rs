@@ -17,7 +17,7 @@
 //! What servers wrote (names, descriptions, values) reaches every format escaped: it cannot move a
 //! cursor, forge a line, break a table or command a CI runner. Same input, same bytes.
 
-mod escape;
+pub mod escape;
 mod fold;
 mod github;
 mod json;

@@ -29,6 +29,9 @@ pub struct DemoArgs {
     /// Be a server that follows the script in this file, on a pipe
     #[arg(long, hide = true, requires = "recorder", conflicts_with = "serve")]
     script: Option<String>,
+    /// Be the switch between the real programs that this file names, on a pipe
+    #[arg(long, hide = true, requires = "recorder", conflicts_with_all = ["serve", "script"])]
+    relay: Option<String>,
     /// Where the recorder of that server listens
     #[arg(long, hide = true)]
     recorder: Option<String>,
@@ -52,9 +55,10 @@ Examples:
                 Failure::one("demo", format!("This machine gave no resources: {why}."), "")
             })?;
         let exit = runtime.block_on(async {
-            match (&self.serve, &self.script, &self.recorder) {
-                (Some(event), _, Some(recorder)) => serve(named(event)?, recorder).await,
-                (_, Some(path), Some(recorder)) => serve(from_file(path)?, recorder).await,
+            match (&self.serve, &self.script, &self.relay, &self.recorder) {
+                (Some(event), _, _, Some(recorder)) => serve(named(event)?, recorder).await,
+                (_, Some(path), _, Some(recorder)) => serve(from_file(path)?, recorder).await,
+                (_, _, Some(path), Some(recorder)) => relay(path, recorder).await,
                 _ => show(shell, self.messages).await,
             }
         });
@@ -80,6 +84,16 @@ async fn serve(script: Script, recorder: &str) -> Result<Exit, Failure> {
     lab::serve(script, recorder, tokio::io::stdin(), tokio::io::stdout()).await.map_err(|why| {
         Failure::one(recorder, format!("The recorder cannot be reached: {why}."), "")
     })?;
+    Ok(Exit::Fine)
+}
+
+async fn relay(path: &str, recorder: &str) -> Result<Exit, Failure> {
+    let text = files::read(path)?;
+    let real = serde_json::from_slice(&text)
+        .map_err(|why| Failure::one(path, format!("The file names no programs: {why}."), ""))?;
+    lab::drift::relay(real, recorder, tokio::io::stdin(), tokio::io::stdout())
+        .await
+        .map_err(|why| Failure::one("the server under test", format!("{why}."), ""))?;
     Ok(Exit::Fine)
 }
 

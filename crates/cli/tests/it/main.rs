@@ -7,6 +7,8 @@ mod bad_input;
 mod control;
 mod decision_map;
 mod diff;
+mod drift;
+mod drill;
 mod front;
 mod gate;
 mod gateway;

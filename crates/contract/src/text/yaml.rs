@@ -9,6 +9,21 @@ use std::collections::BTreeMap;
 
 /// Reads one YAML document.
 pub(super) fn read(name: &str, text: &str) -> Result<Value, Vec<Problem>> {
+    read_into(name, text, None).map(|(value, _)| value)
+}
+
+/// The same, with the place of each key and item by its JSON pointer.
+pub(super) fn read_located(
+    name: &str,
+    text: &str,
+) -> Result<(Value, BTreeMap<String, Position>), Vec<Problem>> {
+    let (value, places) = read_into(name, text, Some(BTreeMap::new()))?;
+    Ok((value, places.unwrap_or_default()))
+}
+
+type Places = Option<BTreeMap<String, Position>>;
+
+fn read_into(name: &str, text: &str, places: Places) -> Result<(Value, Places), Vec<Problem>> {
     let options = granit_parser::options! {
         // One more than the builder takes: the scanner reads ahead and may stop first.
         flow_nesting_limit: limits::DEPTH + 1,
@@ -23,6 +38,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Value, Vec<Problem>> {
         aliased: 0,
         documents: 0,
         problems: Vec::new(),
+        places,
     };
     for next in Parser::new_from_str_with_options(text, options) {
         let outcome = match next {
@@ -45,7 +61,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Value, Vec<Problem>> {
         }
     }
     match builder.root {
-        Some(root) if builder.problems.is_empty() => Ok(root),
+        Some(root) if builder.problems.is_empty() => Ok((root, builder.places)),
         _ if !builder.problems.is_empty() => Err(builder.problems),
         _ => Err(vec![Problem {
             place: name.to_owned(),
@@ -86,9 +102,32 @@ struct Builder<'a> {
     aliased: usize,
     documents: usize,
     problems: Vec<Problem>,
+    /// Where each value stands, where that is wanted.
+    places: Places,
 }
 
 impl Builder<'_> {
+    /// Notes where the value that begins here stands.
+    fn locate(&mut self, at: Position) {
+        let Some(places) = &mut self.places else { return };
+        let mut pointer = String::new();
+        for frame in &self.stack {
+            match frame {
+                Frame::Sequence { items, .. } => pointer.push_str(&format!("/{}", items.len())),
+                Frame::Mapping { key: Some(Key::Name(name, _)), .. } => {
+                    pointer.push('/');
+                    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                }
+                Frame::Mapping { .. } => return,
+            }
+        }
+        let own = match self.stack.last() {
+            Some(Frame::Mapping { key: Some(Key::Name(_, place)), .. }) => *place,
+            _ => at,
+        };
+        places.entry(pointer).or_insert(own);
+    }
+
     fn event(&mut self, event: Event<'_>, at: Position) -> Result<(), Problem> {
         match event {
             Event::DocumentStart(..) => {
@@ -106,16 +145,19 @@ impl Builder<'_> {
                 if self.awaits_key() {
                     return self.key(&text, style, tag.as_deref(), at);
                 }
+                self.locate(at);
                 let value = self.scalar(&text, style, tag.as_deref(), at)?;
                 self.finish(value, anchor, at)
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.open(tag.as_deref(), "seq", at)?;
+                self.locate(at);
                 self.stack.push(Frame::Sequence { items: Vec::new(), anchor });
                 Ok(())
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.open(tag.as_deref(), "map", at)?;
+                self.locate(at);
                 self.stack.push(Frame::Mapping {
                     members: Map::new(),
                     places: Vec::new(),
@@ -230,6 +272,9 @@ impl Builder<'_> {
             return Err(too_deep(self.name, at));
         }
         let value = value.clone();
+        if !self.awaits_key() {
+            self.locate(at);
+        }
         if self.awaits_key() {
             let Value::String(text) = value else {
                 return Err(self.problem(

@@ -1,0 +1,351 @@
+//! `steadfast test`: runs the tests of files and folders, whatever their kind.
+
+use crate::args::Command;
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::limits;
+use crate::output::Shell;
+use clap::ValueEnum;
+use contract::Problem;
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::plan::{Planned, Setting};
+use lab::read::{self, Document};
+use lab::report::{self, Case, Look, Standing, Suite};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+pub struct TestArgs {
+    /// Files of tests, or folders with them
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<String>,
+    /// How the results are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Run only the test of this name (or TEST/CASE for one case of it)
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// How many tests run at once [default: one a processor]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Write ready tests into the folder PATH, which is named like their kind
+    #[arg(long, conflicts_with_all = ["only", "jobs", "format"])]
+    init: bool,
+    /// Show what passing tests saw, too
+    #[arg(long)]
+    all: bool,
+}
+
+/// How the results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people at a terminal
+    Text,
+    /// For programs
+    Json,
+    /// JUnit XML, for test reports
+    Junit,
+    /// For a comment on a change
+    Markdown,
+}
+
+impl From<Format> for report::Format {
+    fn from(format: Format) -> report::Format {
+        match format {
+            Format::Text => report::Format::Text,
+            Format::Json => report::Format::Json,
+            Format::Junit => report::Format::Junit,
+            Format::Markdown => report::Format::Markdown,
+        }
+    }
+}
+
+/// The tests of one file, or everything that is wrong with it.
+type Loaded = Result<Vec<Planned>, Vec<Problem>>;
+
+/// One kind of tests.
+struct Kind {
+    /// The first key of its files; the value is the version of the form.
+    key: &'static str,
+    /// The folder that `--init` writes for it, by name.
+    folder: &'static str,
+    /// Reads one file. The path is for what it names beside itself.
+    load: fn(&Path, &Document) -> Loaded,
+    /// Ready files: name and text.
+    ready: fn() -> Vec<(String, String)>,
+}
+
+/// Every kind.
+static KINDS: &[Kind] =
+    &[Kind { key: "drift", folder: "drift", load: lab::drift::load, ready: lab::drift::ready }];
+
+impl Command for TestArgs {
+    const NAME: &'static str = "test";
+    const ABOUT: &'static str = "Run drift tests: an old plan against a changed server";
+    const EXAMPLES: &'static str = "\
+A file of tests begins with `drift: 1`. Folders are searched for such files; others in them are left alone.
+The result says for each test what came of it, and for one that did not pass what shows it and
+how to run just that one again.
+
+Exit codes: 0 all passed · 1 at least one did not, or there was none · 2 a file cannot be read ·
+3 nothing failed, but something could not be told
+
+Examples:
+  steadfast test --init drift/         write twelve ready scenarios: drift events, and what can go wrong beside
+  steadfast test drift/
+  steadfast test drift/ --only required-authority
+  steadfast test drift/ --format junit > results.xml";
+
+    fn run(self, shell: &Shell) -> Result<Exit, Failure> {
+        if self.init {
+            return self.write_ready(shell);
+        }
+        let mut loaded = Vec::new();
+        let mut problems = Vec::new();
+        for path in found(&self.paths)? {
+            match load(&path) {
+                Ok(tests) => loaded.push((path, tests)),
+                Err(failure) => problems.extend(failure.problems),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        if let Some(only) = &self.only {
+            choose(&mut loaded, only)?;
+        }
+        if loaded.is_empty() {
+            return Err(Failure::one(
+                self.paths.join(" "),
+                "There is no test here.",
+                "A file of tests begins with `drift: 1`. Write ready ones: steadfast test --init drift/",
+            ));
+        }
+        let suites = self.carry_out(shell, loaded)?;
+        let look = Look {
+            colour: shell.colour,
+            again: "steadfast test {file} --only {name}".to_owned(),
+            all: self.all,
+        };
+        shell.print(&report::render(&suites, self.format.into(), &look))?;
+        Ok(match report::standing(&suites) {
+            Standing::Clear => Exit::Fine,
+            Standing::Undecided => Exit::Undecided,
+            Standing::Failed => Exit::Findings,
+        })
+    }
+}
+
+impl TestArgs {
+    /// Runs the tests, some at a time; the results are in the order of the files.
+    fn carry_out(
+        &self,
+        shell: &Shell,
+        loaded: Vec<(String, Vec<Planned>)>,
+    ) -> Result<Vec<Suite>, Failure> {
+        let program = std::env::current_exe().map_err(|why| {
+            Failure::one("steadfast", format!("The program does not find itself: {why}."), "")
+        })?;
+        let setting = Arc::new(Setting { program, only: self.only.clone() });
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = self.jobs.unwrap_or(processors).clamp(1, limits::JOBS);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| {
+                Failure::one("test", format!("This machine gave no resources: {why}."), "")
+            })?;
+        let count: usize = loaded.iter().map(|(_, tests)| tests.len()).sum();
+        let bar = shell.interactive.then(|| bar(count));
+        let suites = runtime.block_on(async {
+            let gate = Arc::new(Semaphore::new(jobs));
+            let mut running = Vec::new();
+            for (path, tests) in loaded {
+                let mut cases = Vec::new();
+                for test in tests {
+                    let (gate, setting, bar) =
+                        (Arc::clone(&gate), Arc::clone(&setting), bar.clone());
+                    let (name, place) = (test.name.clone(), test.place.clone());
+                    let work = tokio::spawn(async move {
+                        // The gate is never closed: a place in it always comes.
+                        let _place = gate.acquire_owned().await;
+                        let cases = (test.run)(setting).await;
+                        if let Some(bar) = bar {
+                            bar.inc(1);
+                        }
+                        cases
+                    });
+                    cases.push((name, place, work));
+                }
+                running.push((path, cases));
+            }
+            let mut suites = Vec::new();
+            for (path, work) in running {
+                let mut cases = Vec::new();
+                for (name, place, work) in work {
+                    match work.await {
+                        Ok(done) => cases.extend(done),
+                        Err(why) => cases.push(broken(name, place, &why.to_string())),
+                    }
+                }
+                suites.push(Suite { name: path, cases });
+            }
+            suites
+        });
+        runtime.shutdown_background();
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        Ok(suites)
+    }
+
+    fn write_ready(&self, shell: &Shell) -> Result<Exit, Failure> {
+        for path in &self.paths {
+            let folder = Path::new(path);
+            let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+            let Some(kind) = KINDS.iter().find(|kind| Some(kind.folder) == name.as_deref()) else {
+                let known: Vec<&str> = KINDS.iter().map(|kind| kind.folder).collect();
+                return Err(Failure::one(
+                    path,
+                    "The name of the folder does not say which tests are wanted.",
+                    format!("Name a folder that is called: {}.", known.join(", ")),
+                ));
+            };
+            std::fs::create_dir_all(folder).map_err(|why| {
+                Failure::one(path, format!("The folder cannot be made: {why}."), "")
+            })?;
+            let ready = (kind.ready)();
+            let there: Vec<Problem> = ready
+                .iter()
+                .filter(|(name, _)| folder.join(name).exists())
+                .map(|(name, _)| Problem {
+                    place: folder.join(name).display().to_string(),
+                    sentence: "The file is there already; nothing was written.".to_owned(),
+                    help: "Move it away, or name another folder.".to_owned(),
+                })
+                .collect();
+            if !there.is_empty() {
+                return Err(there.into());
+            }
+            for (name, text) in &ready {
+                files::write(&folder.join(name), text)?;
+            }
+            shell.print(&format!(
+                "{} files written. Run them:  steadfast test {path}\n",
+                ready.len()
+            ))?;
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+/// A test that ended by a fault of this program.
+fn broken(name: String, place: String, why: &str) -> Case {
+    Case {
+        name,
+        place,
+        found: report::Verdict::NotRun,
+        sentence: "a fault of steadfast broke the test off; please report it".to_owned(),
+        evidence: vec![report::Evidence::new("fault", why)],
+        steps: 0,
+        checks: 0,
+    }
+}
+
+/// Reads a file of tests.
+fn load(path: &str) -> Result<Vec<Planned>, Failure> {
+    let document = Document::parse(path, &files::read(path)?)?;
+    let key = document.first_key().unwrap_or_default();
+    match KINDS.iter().find(|kind| kind.key == key) {
+        Some(kind) => Ok((kind.load)(Path::new(path), &document)?),
+        None => Err(Failure::one(
+            document.place(&document.root()),
+            "The first line does not say of which kind these tests are.",
+            format!("Begin it with one of: {}.", versions()),
+        )),
+    }
+}
+
+fn versions() -> String {
+    KINDS.iter().map(|kind| format!("`{}: 1`", kind.key)).collect::<Vec<_>>().join(", ")
+}
+
+/// The files of tests: those that are named, and those in folders that begin like one.
+fn found(paths: &[String]) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for path in paths {
+        if Path::new(path).is_dir() {
+            search(path.trim_end_matches('/'), 0, &mut found)?;
+        } else {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn search(folder: &str, depth: usize, found: &mut Vec<String>) -> Result<(), Failure> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|why| files::unreadable(folder, &why))? {
+        let entry = entry.map_err(|why| files::unreadable(folder, &why))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    for name in names.into_iter().filter(|name| !name.starts_with('.')) {
+        let path = format!("{folder}/{name}");
+        if Path::new(&path).is_dir() {
+            if depth == limits::TEST_FOLDERS {
+                let help = "Name the folder that holds the tests.";
+                return Err(Failure::one(path, "Folders nest deeper than tests do.", help));
+            }
+            search(&path, depth + 1, found)?;
+        } else if (name.ends_with(".yaml") || name.ends_with(".yml")) && begins_like_a_test(&path)?
+        {
+            found.push(path);
+            if found.len() > limits::TEST_FILES {
+                let sentence =
+                    format!("There are more than {} files of tests.", limits::TEST_FILES);
+                return Err(Failure::one(folder, sentence, "Run them folder by folder."));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the first line that says something has the first key of a kind, or one that is nearly it.
+fn begins_like_a_test(path: &str) -> Result<bool, Failure> {
+    let bytes = files::read(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let says = |line: &&str| !line.is_empty() && !line.starts_with('#') && *line != "---";
+    let first = text.trim_start_matches('\u{feff}').lines().map(str::trim_end).find(says);
+    let Some((key, _)) = first.and_then(|line| line.split_once(':')) else { return Ok(false) };
+    let known: Vec<&str> = KINDS.iter().map(|kind| kind.key).collect();
+    Ok(read::nearest(key, &known).is_some())
+}
+
+/// Leaves only the tests that are asked for.
+fn choose(loaded: &mut Vec<(String, Vec<Planned>)>, only: &str) -> Result<(), Failure> {
+    let names: Vec<String> =
+        loaded.iter().flat_map(|(_, tests)| tests.iter().map(|test| test.name.clone())).collect();
+    for (_, tests) in loaded.iter_mut() {
+        tests.retain(|test| test.is_asked_for(only));
+    }
+    loaded.retain(|(_, tests)| !tests.is_empty());
+    if !loaded.is_empty() {
+        return Ok(());
+    }
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    let help = match read::nearest(only, &known) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("There are: {}.", known.join(", ")),
+    };
+    Err(Failure::one("--only", format!("No test is called `{only}`."), help))
+}
+
+fn bar(count: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} tests {elapsed}")
+        .expect("the template names members that exist");
+    let bar = ProgressBar::new(count as u64).with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}

@@ -1,0 +1,64 @@
+//! Drift tests: an old plan against a server that changed under the live connection.
+//!
+//! A [scenario](scenario::Scenario) is a file that reads like the story it tests. [`parse`] turns it into values and
+//! says everything that is wrong with it, [`run`] starts what it names and plays the client, [`judge`] holds what was
+//! seen against what must be seen. Only `run`, `peer` and `relay` touch processes; the rest is pure.
+
+mod check;
+pub mod drill;
+mod judge;
+mod parse;
+mod peer;
+mod relay;
+mod run;
+pub mod scenario;
+mod steps;
+
+use crate::plan::Planned;
+use crate::read::Document;
+use contract::Problem;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use relay::relay;
+
+/// The scenarios that `steadfast test --init drift/` writes: name and text.
+const READY: &[(&str, &str)] = &[
+    ("optional-added.yaml", include_str!("../../../../drift/optional-added.yaml")),
+    ("required-with-history.yaml", include_str!("../../../../drift/required-with-history.yaml")),
+    ("required-authority.yaml", include_str!("../../../../drift/required-authority.yaml")),
+    ("meaning-moved.yaml", include_str!("../../../../drift/meaning-moved.yaml")),
+    ("output-added.yaml", include_str!("../../../../drift/output-added.yaml")),
+    (
+        "output-identifier-removed.yaml",
+        include_str!("../../../../drift/output-identifier-removed.yaml"),
+    ),
+    ("stale-call-repeated.yaml", include_str!("../../../../drift/stale-call-repeated.yaml")),
+    ("notice-after-the-call.yaml", include_str!("../../../../drift/notice-after-the-call.yaml")),
+    ("refresh-fails.yaml", include_str!("../../../../drift/refresh-fails.yaml")),
+    ("reconnect-in-between.yaml", include_str!("../../../../drift/reconnect-in-between.yaml")),
+    ("change-in-flight.yaml", include_str!("../../../../drift/change-in-flight.yaml")),
+    ("past-the-window.yaml", include_str!("../../../../drift/past-the-window.yaml")),
+];
+
+/// Reads a scenario from its file, and the files that it names beside itself.
+///
+/// # Errors
+/// All problems at once, each with line and column.
+pub fn load(path: &Path, document: &Document) -> Result<Vec<Planned>, Vec<Problem>> {
+    let open = |path: &Path| std::fs::read(path);
+    let scenario = parse::scenario(path, document, &open)?;
+    let place = path.display().to_string();
+    Ok(vec![Planned {
+        name: scenario.name.clone(),
+        place: place.clone(),
+        run: Box::new(move |setting: Arc<crate::plan::Setting>| {
+            Box::pin(async move { vec![run::run(&scenario, &place, &setting).await] })
+        }),
+    }])
+}
+
+/// The ready scenarios: name and text of each file.
+pub fn ready() -> Vec<(String, String)> {
+    READY.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+}
