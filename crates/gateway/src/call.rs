@@ -1,5 +1,6 @@
 //! One `tools/call`, from the client to the server and back.
 
+mod answer;
 mod approval;
 mod card;
 
@@ -8,10 +9,10 @@ use crate::refusal;
 use crate::session::Session;
 use crate::upstream::Fate;
 use crate::view::Refused;
+use contract::Revised;
 use contract::admission::{
     Action, Adapted, Code, Decision, Facts, Grade, Ground, Refusal, Retry, decide,
 };
-use contract::{Fit, Revised};
 use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::{Map, Value};
@@ -166,7 +167,10 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let (mut candidates, grade) = session.view().planned(&call.tool, &digest, call.arrived);
     if grade == Grade::None {
         // Nothing was shown here: everything that was listed of late may be what the caller knows.
-        candidates = session.kept(&call.tool).await;
+        candidates = match session.kept(&call.tool).await {
+            Ok(kept) => kept,
+            Err(why) => return session.broken(&call, turn, &why).await,
+        };
     }
     let acknowledged = call.token.as_deref().and_then(|token| {
         session.view().redeem(token, &call.tool, |free| call.digest_without(free), now)
@@ -343,7 +347,7 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
         // Cancelled before it left: the client expects no answer.
         drop(turn);
         record(session, attempt, OutcomeState::NotSent, None).await;
-        return session.unheard(&call.id);
+        return session.unheard(&call.id).await;
     }
     // Recording took its time: what was decided must still be about what is there now.
     if moved_on(session, call, plan) {
@@ -359,7 +363,7 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
     };
     match fate {
         Fate::Answered(answer) => {
-            let (text, state) = judged(session, call, plan, &answer);
+            let (text, state) = answer::judged(session, call, plan, &answer);
             let kept = plan.ground.effect.then(|| text.clone());
             record(session, attempt, state, kept).await;
             session.reply(&call.id, text).await;
@@ -383,7 +387,7 @@ async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Messag
         Fate::Lost(why) => {
             record(session, attempt, OutcomeState::InDoubt, None).await;
             if session.withdrawn(&call.id) {
-                return session.unheard(&call.id);
+                return session.unheard(&call.id).await;
             }
             session.tell(
                 "in-doubt",
@@ -410,72 +414,6 @@ async fn record(
     if let Err(why) = session.store().outcome(outcome).await {
         session.tell("fault", None, None, &format!("an outcome could not be recorded: {why}"));
     }
-}
-
-/// Measures an answer by the contract that the call was planned under. Gives the text for the client and the outcome.
-fn judged(session: &Session, call: &Call, plan: &Plan, answer: &Message) -> (String, OutcomeState) {
-    let mut as_it_came = answer.text().to_owned();
-    let Ok(raw) = answer.outcome() else {
-        // A definite "no" of the server.
-        return (as_it_came, OutcomeState::Failed);
-    };
-    let Ok(mut result) = serde_json::from_str::<Map<String, Value>>(raw) else {
-        return (as_it_came, OutcomeState::Done);
-    };
-    let kind = result.get("resultType").and_then(Value::as_str).unwrap_or("complete");
-    if kind == "input_required" {
-        return (as_it_came, OutcomeState::AwaitingInput);
-    }
-    if result.get("isError").and_then(Value::as_bool) == Some(true) {
-        return (as_it_came, OutcomeState::Failed);
-    }
-    let deferred = kind != "complete" || call.as_task();
-    if let Some(structured) = result.get("structuredContent").filter(|_| !plan.by.is_empty()) {
-        // Where it cannot be restored it is measured as it is, and stops what depends on it.
-        let restored = session.adapters().restore(&plan.by, structured).ok();
-        if let Some(restored) = restored.filter(|restored| restored != structured) {
-            result.insert("structuredContent".into(), restored);
-            as_it_came = message::response(&call.id, &Value::Object(result.clone()).to_string());
-        }
-    }
-    let Some(planned) = plan.planned.as_ref().filter(|p| !deferred && p.describes_answers()) else {
-        return (as_it_came, OutcomeState::Done);
-    };
-    let fit = match result.get("structuredContent") {
-        Some(structured) => planned.answers(structured),
-        None => Fit::Unknown("it has no structured part".to_owned()),
-    };
-    let (lacks, why) = match fit {
-        Fit::Fits => return (as_it_came, OutcomeState::Done),
-        Fit::Rejected(rejection) => {
-            let at = if rejection.instance_pointer.is_empty() {
-                "it".to_owned()
-            } else {
-                rejection.instance_pointer.clone()
-            };
-            let lacks = planned.lacks(result.get("structuredContent"), &rejection);
-            (lacks, format!("{at} does not fit ({})", rejection.keyword))
-        }
-        Fit::Unknown(_) if result.contains_key("structuredContent") => {
-            return (as_it_came, OutcomeState::Done);
-        }
-        Fit::Unknown(why) => (Vec::new(), why),
-    };
-    session.tell(
-        "broken-answer",
-        Some(&call.tool),
-        None,
-        &format!(
-            "the answer of {} breaks the contract it was planned under: {}",
-            call.tool,
-            if lacks.is_empty() { why.clone() } else { format!("it lacks {}", lacks.join(", ")) }
-        ),
-    );
-    if session.settings().observe {
-        return (as_it_came, OutcomeState::Done);
-    }
-    let result = refusal::broken_answer(&call.tool, &lacks, &why, raw, plan.era);
-    (message::response(&call.id, &result), OutcomeState::Done)
 }
 
 /// Answers a call that is not carried out.

@@ -250,8 +250,9 @@ impl Session {
                 self.upstream.learn(|speech| speech.initialized = true);
                 let this = Arc::clone(self);
                 tokio::spawn(async move {
+                    // A reading that fails is kept as a fault, and said so by whoever needs it.
                     let _ = this.upstream.verified(limits::READ_AGE).await;
-                    let _ = this.put_on_record().await;
+                    this.noted("the list of tools", this.put_on_record().await);
                 });
             }
             Kind::Notification { method } if method == "tools/call" => {
@@ -291,7 +292,7 @@ impl Session {
                                 &format!("the list of tools changed and could not be read: {why}"),
                             );
                         }
-                        let _ = this.put_on_record().await;
+                        this.noted("the list of tools", this.put_on_record().await);
                         let text = message.text().to_owned();
                         this.notice(Some(Outgoing::beside(about, text))).await;
                     });
@@ -347,7 +348,8 @@ impl Session {
     /// Ends the session: calls under way are settled by whoever carries them.
     pub async fn close(&self, how: SessionEnd) {
         lock(&self.hub.live).remove(&self.id);
-        let _ = self.hub.store.close_session(self.id, how, event::now()).await;
+        let closed = self.hub.store.close_session(self.id, how, event::now()).await;
+        self.noted("the end of a session", closed);
     }
 
     /// Takes a request in.
@@ -417,8 +419,8 @@ impl Session {
                 Some(Open::Plain | Open::Listen(_)) => false,
             };
             if !answered_elsewhere {
-                // Nobody will answer it; a late answer is dropped.
-                self.forget(&id);
+                // Nobody will answer it.
+                self.unheard(&id).await;
             }
             self.upstream.break_off(&id);
         }
@@ -428,8 +430,10 @@ impl Session {
     }
 
     /// Nobody will hear the answer to a request: its outcome is on record all the same.
-    pub(crate) fn unheard(&self, id: &Id) {
-        self.forget(id);
+    pub(crate) async fn unheard(&self, id: &Id) {
+        if self.forget(id).is_some() {
+            self.say(Outgoing::ended(id)).await;
+        }
     }
 
     /// True where the client no longer wants an answer to a call.
@@ -458,9 +462,9 @@ impl Session {
     /// Answers a request of the client.
     pub(crate) async fn reply(&self, id: &Id, text: String) {
         // Who withdrew a request expects no answer to it.
-        if !matches!(self.forget(id), Some(Open::Call { withdrawn: true })) {
-            self.say(Outgoing::answer(id, text)).await;
-        }
+        let withdrawn = matches!(self.forget(id), Some(Open::Call { withdrawn: true }));
+        let outgoing = if withdrawn { Outgoing::ended(id) } else { Outgoing::answer(id, text) };
+        self.say(outgoing).await;
     }
 
     /// Sends a message to the client.
@@ -553,7 +557,7 @@ async fn watch(session: std::sync::Weak<Session>) {
         if due && session.view().last().is_some() {
             let _ = session.upstream.verified(limits::POLL / 2).await;
         }
-        let _ = session.put_on_record().await;
+        session.noted("the list of tools", session.put_on_record().await);
         session.notice(None).await;
     }
 }

@@ -109,6 +109,9 @@ async fn read(
 /// Writes messages for the client, a line each.
 async fn write(mut output: impl AsyncWrite + Unpin, mut out: mpsc::Receiver<Outgoing>) {
     while let Some(outgoing) = out.recv().await {
+        if outgoing.text.is_empty() {
+            continue;
+        }
         let mut line = outgoing.text.into_bytes();
         // A line feed inside a message could only be white space between its tokens.
         line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');

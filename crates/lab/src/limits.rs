@@ -43,3 +43,6 @@ pub const MESSAGE_CHARS: usize = 280;
 
 /// Messages that wait in a relay: past it, whoever sends is slowed down.
 pub const RELAYED: usize = 64;
+
+/// Notifications of one flood: what a server that went wrong says in a second.
+pub const FLOOD: u64 = 10_000;

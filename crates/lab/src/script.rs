@@ -77,6 +77,10 @@ pub enum Fault {
     FailsAfter,
     /// It is done and answered twice.
     AnswersTwice,
+    /// It is done, and what comes back with its id is no message.
+    Garbles,
+    /// It is done, and the answer breaks off in the middle.
+    BreaksOff,
     /// It is done, and the answer waits until another phase holds.
     WaitsForSwitch,
 }

@@ -158,6 +158,16 @@ impl Serving {
                 let _ = self.out.send(text).await;
                 return;
             }
+            "lab/silent" => return,
+            "lab/flood" => {
+                // Says that its list changed, again and again.
+                let times = params.get("times").and_then(Value::as_u64).unwrap_or(0);
+                let text = message::notification("notifications/tools/list_changed", None);
+                for _ in 0..times.min(limits::FLOOD) {
+                    let _ = self.out.send(text.clone()).await;
+                }
+                json!({})
+            }
             "lab/ask" => {
                 // Asks the client something, as servers of the old era may.
                 let own = Id::Text("from-the-server".to_owned());
@@ -275,6 +285,15 @@ impl Serving {
         match deed.fault {
             Some(Fault::SilentAfter) => return,
             Some(Fault::EndsAfter) => std::process::exit(9),
+            Some(Fault::Garbles) => {
+                let _ = self.out.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id}}}")).await;
+                return;
+            }
+            Some(Fault::BreaksOff) => {
+                let start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[");
+                let _ = self.out.send(start).await;
+                return;
+            }
             Some(Fault::Fails | Fault::FailsAfter) => {
                 result.insert("content".into(), json!([{"type": "text", "text": "it failed"}]));
                 result.insert("isError".into(), true.into());

@@ -105,6 +105,9 @@ async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
         let item = match item {
             stdio::Incoming::Message(message) => Incoming::Message(message, None),
             stdio::Incoming::Stray(start, why) => Incoming::Stray(start, why),
+            stdio::Incoming::Garbled(id, why) => {
+                Incoming::Lost(id, Failure::Garbled(why, String::new()))
+            }
             stdio::Incoming::TooLong => Incoming::Stray(
                 String::new(),
                 format!("it is longer than {} bytes", limits::RELAYED_BYTES),

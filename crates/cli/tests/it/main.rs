@@ -9,6 +9,7 @@ mod decision_map;
 mod diff;
 mod drift;
 mod drill;
+mod faults;
 mod front;
 mod gate;
 mod gateway;

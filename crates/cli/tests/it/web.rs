@@ -30,7 +30,7 @@ pub struct Steered {
     pub loses_session: AtomicBool,
     /// The status of the next calls, in place of an answer.
     pub status: Mutex<Option<u16>>,
-    /// A call begins a stream and says no more.
+    /// A call begins a stream and says no more; a greeting is not answered.
     pub hangs: AtomicBool,
     /// A stream that hung was closed by the other side.
     pub closed: Arc<AtomicBool>,
@@ -104,6 +104,10 @@ async fn answer(
     }
     if message.get("id").is_none() {
         return StatusCode::ACCEPTED.into_response();
+    }
+    if asked == "initialize" && state.hangs.load(Ordering::SeqCst) {
+        let hung = Hung(None, Arc::clone(&state.closed));
+        return ([("content-type", "text/event-stream")], Body::from_stream(hung)).into_response();
     }
     let mut result = match asked {
         "initialize" => json!({

@@ -134,6 +134,11 @@ pub struct Refusal {
     pub rejection: Option<String>,
 }
 
+/// A name as a refusal shows it: plain where it is plain, else as JSON of plain ASCII.
+pub fn shown_name(text: &str) -> String {
+    name(text)
+}
+
 /// A name as a refusal shows it: plain where it is plain, else as JSON.
 pub(super) fn name(text: &str) -> String {
     let plain =

@@ -30,14 +30,7 @@ impl Session {
                         &format!("the list of tools could not be read: {why}"),
                     );
                 }
-                if let Err(why) = self.put_on_record().await {
-                    self.tell(
-                        "fault",
-                        None,
-                        None,
-                        &format!("the list of tools could not be recorded: {why}"),
-                    );
-                }
+                self.noted("the list of tools", self.put_on_record().await);
                 let pinned = self.view().pinned().cloned();
                 pinned.or_else(|| self.upstream.catalogue().map(|current| self.held_back(current)))
             }
@@ -54,8 +47,9 @@ impl Session {
         if last {
             *lock(&self.noticed) = catalogue.digest().to_owned();
             self.view().show(Arc::clone(&catalogue), Instant::now());
-            let _ =
-                self.hub.store.shown(self.id, catalogue.digest().to_owned(), event::now()).await;
+            let digest = catalogue.digest().to_owned();
+            let shown = self.hub.store.shown(self.id, digest, event::now()).await;
+            self.noted("which list the client was shown", shown);
         } else {
             self.view().walk(catalogue.clone());
         }
