@@ -36,7 +36,8 @@ pub async fn wrap(
     stop: impl Future<Output = ()>,
 ) -> Result<(), StoreError> {
     let Wrapped { name, server, principal, settings } = wrapped;
-    let (upstream, mut said) = Upstream::new(name, server, Arc::clone(&hub.definitions));
+    let (upstream, mut said) =
+        Upstream::new(name, server, Arc::clone(&hub.definitions), settings.patience);
     let (down, out) = mpsc::channel(limits::QUEUED_CALLS);
     let opening = Opening { principal, era: store::Era::Legacy, view: View::default() };
     let session =

@@ -14,6 +14,9 @@ pub const PHASE_WAIT: Duration = Duration::from_secs(20);
 /// How long a request to the recorder may take: it is on this machine.
 pub const REQUEST: Duration = Duration::from_secs(30);
 
+/// How long an answer takes that comes too late: longer than a cancelled call is waited for.
+pub const LATE: Duration = Duration::from_millis(6_500);
+
 /// Phases of one script.
 pub const PHASES: usize = 1_000;
 

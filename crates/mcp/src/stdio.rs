@@ -141,6 +141,19 @@ impl Server {
     }
 }
 
+/// True where a word names a program that can be started: a path to one, or a name that PATH leads to.
+pub fn is_program(word: &str) -> bool {
+    let runs = |path: &std::path::Path| {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if word.contains('/') {
+        return runs(std::path::Path::new(word));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !word.is_empty() && std::env::split_paths(&path).any(|folder| runs(&folder.join(word)))
+}
+
 /// Writes one message as a line.
 pub(crate) async fn write_line(
     out: &mut (impl AsyncWrite + Unpin),

@@ -2,7 +2,8 @@
 //! anything moves.
 
 use super::card::{Action, card};
-use super::{Call, Plan, Turn, moved_on, say_moved};
+use super::send::{moved_on, say_moved};
+use super::{Call, Plan, Turn};
 use crate::session::{Outgoing, Session};
 use crate::{event, limits, refusal};
 use contract::admission::{Adapted, Code, Refusal};
@@ -117,7 +118,7 @@ enum Holds {
 }
 
 /// Time went by while a person decided: what holds is looked at again before the approval is used up.
-async fn still_holds(session: &Session, call: &Call, plan: &Plan) -> Holds {
+async fn still_holds(session: &Arc<Session>, call: &Call, plan: &Plan) -> Holds {
     let verified = session.verified_for(&call.tool).await;
     if moved_on(session, call, plan) {
         return Holds::Moved;

@@ -83,10 +83,13 @@ impl Front {
         let (front, endpoint, principal) =
             (Arc::clone(self), endpoint.clone(), principal.to_owned());
         let opened = tokio::spawn(async move {
-            let served = front.served(&endpoint)?;
+            let served = front.served(&endpoint).map_err(|response| *response)?;
             front.open_fan(served, &endpoint, &principal).await
         });
-        opened.await.unwrap_or_else(|why| Err(answer::broken(&why)))
+        match opened.await {
+            Ok(opened) => opened,
+            Err(why) => Err(answer::broken(&why)),
+        }
     }
 
     async fn open_fan(
@@ -111,7 +114,7 @@ impl Front {
             return Ok(Arc::clone(fan));
         }
         let era = store::Era::Modern;
-        let place = self.reserve(endpoint, principal)?;
+        let place = self.reserve(endpoint, principal).map_err(|response| *response)?;
         let joined = Joined::open(served, endpoint, principal, era, place, take).await?;
         let fan = Arc::new(Fan { joined, waiting, count: AtomicU64::new(1) });
         fans.insert(key, Arc::clone(&fan));

@@ -49,6 +49,7 @@ impl Joined {
             served.name.clone(),
             served.server.clone(),
             Arc::clone(&served.hub.definitions),
+            served.settings.patience,
         );
         let (down, mut out) = mpsc::channel(limits::QUEUED_CALLS);
         let opening = Opening { principal: principal.to_owned(), era, view };

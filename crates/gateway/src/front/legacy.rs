@@ -164,8 +164,8 @@ impl Front {
         endpoint: &Endpoint,
         principal: &str,
     ) -> Result<(String, Arc<Legacy>), Response> {
-        let served = self.served(endpoint)?;
-        let place = self.reserve(endpoint, principal)?;
+        let served = self.served(endpoint).map_err(|response| *response)?;
+        let place = self.reserve(endpoint, principal).map_err(|response| *response)?;
         let name =
             random().map_err(|why| answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why))?;
         let streams = Arc::new(Streams::default());

@@ -107,10 +107,10 @@ impl Front {
 
 impl Front {
     /// The server that an endpoint names.
-    fn served(&self, endpoint: &endpoint::Endpoint) -> Result<&Served, Response> {
-        self.servers
-            .get(&endpoint.server)
-            .ok_or_else(|| answer::refused(StatusCode::NOT_FOUND, "There is no such server here."))
+    fn served(&self, endpoint: &endpoint::Endpoint) -> Result<&Served, Box<Response>> {
+        self.servers.get(&endpoint.server).ok_or_else(|| {
+            answer::refused(StatusCode::NOT_FOUND, "There is no such server here.").into()
+        })
     }
 }
 

@@ -50,11 +50,15 @@ impl Drop for Place {
 
 impl Front {
     /// Takes a place for a session that is about to be opened.
-    pub(super) fn reserve(&self, endpoint: &Endpoint, principal: &str) -> Result<Place, Response> {
+    pub(super) fn reserve(
+        &self,
+        endpoint: &Endpoint,
+        principal: &str,
+    ) -> Result<Place, Box<Response>> {
         self.room.take(&endpoint.server, principal).ok_or_else(|| {
             let why =
                 "There are as many sessions as there may be; end some, or wait until they expire.";
-            answer::refused(StatusCode::SERVICE_UNAVAILABLE, why)
+            answer::refused(StatusCode::SERVICE_UNAVAILABLE, why).into()
         })
     }
 }

@@ -137,7 +137,7 @@ impl Front {
         let Some(endpoint) = Endpoint::read(endpoint) else {
             return Err(answer::refused(StatusCode::NOT_FOUND, "There is no such server here."));
         };
-        self.served(&endpoint)?;
+        self.served(&endpoint).map_err(|response| *response)?;
         if self.closing.load(Ordering::Acquire) {
             return Err(answer::refused(StatusCode::SERVICE_UNAVAILABLE, "The gateway is ending."));
         }

@@ -63,7 +63,7 @@ impl Session {
         }
         // On a pipe a log message names no request: it is about the only one there is.
         let open = lock(&self.open);
-        let mut requests = open.iter().filter(|(_, open)| !matches!(open, Open::Listen(_)));
+        let mut requests = open.iter().filter(|(_, open)| !matches!(open, Open::Listen { .. }));
         match (requests.next(), requests.next()) {
             (Some((id, _)), None) => Some(id.clone()),
             _ => None,

@@ -14,7 +14,7 @@ use store::{GrantHow, NewGrant, NewList, NewRevision, RequestId};
 
 impl Session {
     /// Makes sure that what holds is known well enough for a call of the tool.
-    pub(crate) async fn verified_for(&self, tool: &str) -> Result<(), String> {
+    pub(crate) async fn verified_for(self: &Arc<Self>, tool: &str) -> Result<(), String> {
         let live = self.upstream.live(tool);
         let digest = live.first().map_or("", |live| live.digest());
         let granted = self.granted(tool, digest).await?;
@@ -162,6 +162,37 @@ impl Session {
             }
         }
         Ok(kept)
+    }
+
+    /// The kept revisions of a tool in the order in which they were first seen, where some conversion is declared for it
+    /// and what a caller planned with is not what runs.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub(crate) async fn history(
+        &self,
+        tool: &str,
+        planned: &[Arc<Revised>],
+        live: &[Arc<Revised>],
+    ) -> Result<Vec<Arc<Revised>>, String> {
+        let runs =
+            |planned: &Arc<Revised>| live.iter().any(|live| live.digest() == planned.digest());
+        if !self.hub.adapters.converts(tool) || planned.iter().all(runs) {
+            return Ok(Vec::new());
+        }
+        let failed = |why: store::StoreError| why.to_string();
+        let server = self.upstream.name().to_owned();
+        let known = self.hub.store.revisions(server.clone()).await.map_err(failed)?;
+        let mut known: Vec<_> = known.into_iter().filter(|known| known.tool == tool).collect();
+        known.sort_by_key(|known| known.ordinal);
+        let skipped = known.len().saturating_sub(limits::HISTORY);
+        let mut history = Vec::new();
+        for revision in known.into_iter().skip(skipped) {
+            let raw = self.hub.store.definition(server.clone(), revision.tool, revision.digest);
+            let raw = raw.await.map_err(failed)?;
+            history.extend(raw.and_then(|raw| self.hub.definitions.read(tool, &raw)));
+        }
+        Ok(history)
     }
 
     /// The granted contract of a tool, as far as it stands for what is live.
