@@ -50,6 +50,8 @@ static COMMANDS: &[Row] = &[
     row::<cmd::gate::Gate>(),
     row::<cmd::drill::DrillArgs>(),
     row::<cmd::test::TestArgs>(),
+    row::<cmd::serve::ServeArgs>(),
+    row::<cmd::map::MapArgs>(),
     row::<cmd::adapters::AdaptersArgs>(),
     row::<cmd::sessions::Sessions>(),
     row::<cmd::activity::ActivityArgs>(),

@@ -11,7 +11,6 @@ pub mod compare;
 pub mod control;
 pub mod event;
 pub mod front;
-pub mod heavy;
 pub mod limits;
 pub mod metrics;
 pub mod mirror;

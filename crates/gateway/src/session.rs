@@ -1,31 +1,28 @@
 //! One client and one server: what passes as it is, what is read, and what each side is told.
 
-mod changes;
 mod greeting;
-mod hub;
 mod list;
 mod outgoing;
 mod record;
 mod tally;
 
-pub use hub::{Hub, Settings};
 pub use tally::{LastCall, Tally};
 
 pub use outgoing::{Opening, Outgoing};
 
-use crate::call::{About, Call, Deferred, Later, Turn, carry};
-use crate::catalogue::Catalogue;
+use crate::call::{Call, Turn, carry};
+use crate::catalogue::{Catalogue, Definitions};
 use crate::compare::Comparisons;
-use crate::event::{self, Event};
+use crate::event::{self, Event, Events};
 use crate::limits;
+use crate::metrics::Metrics;
 use crate::upstream::{FromServer, Upstream};
 use crate::view::View;
-use contract::admission::Adapt;
+use contract::admission::{Adapt, Plain, Policy};
 use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use store::{NewSession, SessionEnd, SessionId, Store};
@@ -40,26 +37,88 @@ const INVALID_PARAMS: i64 = -32_602;
 /// Where a request says under which token its progress is told.
 const PROGRESS: &[&str] = &["_meta", "progressToken"];
 
-/// The server heard of a subscription, and tells from now on.
-const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-
 const LIST_CHANGED: &str = "notifications/tools/list_changed";
+
+/// What the operator decided beforehand.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Block nothing; only tell what would have been.
+    pub observe: bool,
+    /// What to do about reach and defaults.
+    pub policy: Policy,
+    /// Tools that only read, whatever they claim.
+    pub reads: BTreeSet<String>,
+    /// Tools whose calls may outlive their contract: they run as tasks, or not at all.
+    pub long: BTreeSet<String>,
+    /// How old the last reading of the list may be for a call with effects.
+    pub effect_age: Option<Duration>,
+}
+
+impl Settings {
+    /// True for a tool that is configured as one that only reads.
+    pub fn is_read(&self, tool: &str) -> bool {
+        self.reads.contains(tool)
+    }
+}
+
+/// What all sessions share.
+pub struct Hub {
+    /// Definitions by digest.
+    pub definitions: Arc<Definitions>,
+    /// Comparisons by digests.
+    pub comparisons: Comparisons,
+    /// Durable state.
+    pub store: Arc<dyn Store>,
+    /// Adapters in force.
+    pub adapters: Box<dyn Adapt + Send + Sync>,
+    /// Who is told what happens.
+    pub events: Events,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// Sessions that are open.
+    live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
+}
+
+impl Hub {
+    /// A hub without adapters.
+    pub fn new(store: Arc<dyn Store>, options: contract::Options) -> Hub {
+        Hub {
+            definitions: Arc::default(),
+            comparisons: Comparisons::new(options),
+            store,
+            adapters: Box::new(Plain),
+            events: Events::default(),
+            metrics: Arc::default(),
+            live: Mutex::default(),
+        }
+    }
+
+    /// A hub for another server of the same gateway, with adapters of its own.
+    #[must_use]
+    pub fn beside(&self, adapters: Box<dyn Adapt + Send + Sync>) -> Hub {
+        Hub {
+            definitions: Arc::clone(&self.definitions),
+            comparisons: Comparisons::new(self.comparisons.options().clone()),
+            store: Arc::clone(&self.store),
+            adapters,
+            events: self.events.clone(),
+            metrics: Arc::clone(&self.metrics),
+            live: Mutex::default(),
+        }
+    }
+
+    /// The sessions that are open, the oldest first.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        lock(&self.live).values().filter_map(Weak::upgrade).collect()
+    }
+}
 
 /// A request of the client that is under way.
 enum Open {
     Plain,
     Initialize,
-    /// A question about a call that runs as a task.
-    Task(Arc<Deferred>, About),
-    /// A stream of notices.
-    Listen {
-        /// It asked for those about tools.
-        tools: bool,
-        /// The server heard of it: nothing may be said on it before.
-        acknowledged: bool,
-        /// The digest of the list that it was last told of.
-        told: Option<String>,
-    },
+    /// A stream of notices, and whether it asked for those about tools.
+    Listen(bool),
     Call {
         withdrawn: bool,
     },
@@ -74,11 +133,7 @@ pub struct Session {
     principal: String,
     /// Messages for the client.
     down: mpsc::Sender<Outgoing>,
-    queue: mpsc::Sender<Queued>,
-    /// Messages in the queue, and the one whose turn it is.
-    queued: AtomicUsize,
-    /// All its messages come from one client, one after the other.
-    in_order: bool,
+    calls: mpsc::Sender<Call>,
     view: Mutex<View>,
     open: Mutex<BTreeMap<Id, Open>>,
     /// Requests by the token, raw, that their progress is told under.
@@ -86,8 +141,6 @@ pub struct Session {
     /// Digest of the list that the client was last told of.
     noticed: Mutex<String>,
     recorded: tokio::sync::Mutex<Recorded>,
-    changes: Mutex<changes::Changes>,
-    later: Mutex<Later>,
     /// What became of calls, by tool.
     tallies: Mutex<BTreeMap<String, Tally>>,
 }
@@ -107,7 +160,7 @@ impl Drop for Session {
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -132,7 +185,7 @@ impl Session {
             at: event::now(),
         };
         let id = hub.store.open_session(new).await?;
-        let (waiting, queue) = mpsc::channel(limits::QUEUED_CALLS);
+        let (calls, queue) = mpsc::channel(limits::QUEUED_CALLS);
         let session = Arc::new(Session {
             hub,
             settings,
@@ -140,16 +193,12 @@ impl Session {
             id,
             principal,
             down,
-            queue: waiting,
-            queued: AtomicUsize::new(0),
-            in_order: !view.is_shared(),
+            calls,
             view: Mutex::new(view),
             open: Mutex::default(),
             progress: Mutex::default(),
             noticed: Mutex::default(),
             recorded: tokio::sync::Mutex::default(),
-            changes: Mutex::default(),
-            later: Mutex::default(),
             tallies: Mutex::default(),
         });
         lock(&session.hub.live).insert(id, Arc::downgrade(&session));
@@ -166,15 +215,8 @@ impl Session {
                 let open = match method.as_str() {
                     "tools/call" => Open::Call { withdrawn: false },
                     "initialize" => Open::Initialize,
-                    "subscriptions/listen" => Open::Listen {
-                        tools: asks_for_tools(&message),
-                        acknowledged: false,
-                        told: None,
-                    },
-                    _ => match self.asks_of_task(&message) {
-                        Some((deferred, about)) => Open::Task(deferred, about),
-                        None => Open::Plain,
-                    },
+                    "subscriptions/listen" => Open::Listen(asks_for_tools(&message)),
+                    _ => Open::Plain,
                 };
                 if let Err(why) = self.take_in(id, open, &message) {
                     let text = message::failure(id, TOO_MUCH, &why);
@@ -182,7 +224,15 @@ impl Session {
                 }
                 match method.as_str() {
                     "tools/call" => match Call::read(&message) {
-                        Ok(call) => self.put_in_turn(id, Queued::Call(Box::new(call))).await,
+                        Ok(call) => {
+                            if self.calls.send(call).await.is_err() {
+                                self.reply(
+                                    id,
+                                    message::failure(id, SERVER_ENDED, "the gateway is ending"),
+                                )
+                                .await;
+                            }
+                        }
                         Err(why) => {
                             let why = format!("Invalid params: {why}");
                             self.reply(id, message::failure(id, INVALID_PARAMS, &why)).await;
@@ -192,13 +242,6 @@ impl Session {
                         let this = Arc::clone(self);
                         tokio::spawn(async move { this.list(message).await });
                     }
-                    // A sign of life waits for nobody.
-                    "ping" => self.pass(&message).await,
-                    // What one client asks after a call that is being decided leaves after that call.
-                    _ if self.in_order && self.queued.load(Ordering::Acquire) > 0 => {
-                        let id = id.clone();
-                        self.put_in_turn(&id, Queued::Pass(message)).await;
-                    }
                     _ => self.pass(&message).await,
                 }
             }
@@ -207,9 +250,8 @@ impl Session {
                 self.upstream.learn(|speech| speech.initialized = true);
                 let this = Arc::clone(self);
                 tokio::spawn(async move {
-                    // A reading that fails is kept as a fault, and said so by whoever needs it.
                     let _ = this.upstream.verified(limits::READ_AGE).await;
-                    this.noted("the list of tools", this.put_on_record().await);
+                    let _ = this.put_on_record().await;
                 });
             }
             Kind::Notification { method } if method == "tools/call" => {
@@ -223,15 +265,6 @@ impl Session {
         }
     }
 
-    async fn put_in_turn(&self, id: &Id, what: Queued) {
-        self.queued.fetch_add(1, Ordering::AcqRel);
-        if self.queue.send(what).await.is_err() {
-            self.queued.fetch_sub(1, Ordering::AcqRel);
-            let text = message::failure(id, SERVER_ENDED, "the gateway is ending");
-            self.reply(id, text).await;
-        }
-    }
-
     /// Takes what the server says.
     pub async fn from_server(self: &Arc<Self>, said: FromServer) {
         match said {
@@ -241,27 +274,27 @@ impl Session {
                     let carried = matches!(lock(&self.open).get(id), Some(Open::Call { .. }));
                     match if carried { None } else { self.forget(id) } {
                         Some(Open::Initialize) => self.greeted(id, &message).await,
-                        Some(Open::Task(deferred, about)) => {
-                            let text = self.of_task(&deferred, about, &message).await;
-                            self.say(Outgoing::answer(id, text)).await;
-                        }
                         Some(_) => self.say(Outgoing::answer(id, message.text().to_owned())).await,
                         // Answered twice, or after it was given up: the client is no longer waiting.
-                        None if !carried => self.came_late(id, &message).await,
                         None => {}
                     }
                 }
                 Kind::Notification { method } if method == LIST_CHANGED => {
+                    let this = Arc::clone(self);
                     let about = self.concerns(&message, on);
-                    let text = message.text().to_owned();
-                    self.list_moved(Some(Outgoing::beside(about, text)));
-                }
-                Kind::Notification { method } if method == ACKNOWLEDGED => {
-                    let about = self.concerns(&message, on);
-                    self.acknowledged(about.as_ref());
-                    self.say(Outgoing::beside(about, message.text().to_owned())).await;
-                    // What moved before the server began to tell was told to nobody.
-                    self.list_moved(None);
+                    tokio::spawn(async move {
+                        if let Err(why) = this.upstream.verified(Duration::ZERO).await {
+                            this.tell(
+                                "fault",
+                                None,
+                                None,
+                                &format!("the list of tools changed and could not be read: {why}"),
+                            );
+                        }
+                        let _ = this.put_on_record().await;
+                        let text = message.text().to_owned();
+                        this.notice(Some(Outgoing::beside(about, text))).await;
+                    });
                 }
                 _ => {
                     let about = self.concerns(&message, on);
@@ -276,7 +309,6 @@ impl Session {
                     &format!("the server printed what is no message: {start} ({why})"),
                 );
             }
-            FromServer::Gap => self.list_moved(None),
             FromServer::Lost(id, why) => {
                 if self.forget(&id).is_some() {
                     let why = format!("no answer came: {why}");
@@ -304,7 +336,7 @@ impl Session {
     /// Resolves when nothing that wants an answer is under way any more.
     pub async fn settled(&self) {
         loop {
-            let waits = |open: &Open| !matches!(open, Open::Listen { .. });
+            let waits = |open: &Open| !matches!(open, Open::Listen(_));
             if !lock(&self.open).values().any(waits) {
                 return;
             }
@@ -315,9 +347,7 @@ impl Session {
     /// Ends the session: calls under way are settled by whoever carries them.
     pub async fn close(&self, how: SessionEnd) {
         lock(&self.hub.live).remove(&self.id);
-        self.leave_tasks().await;
-        let closed = self.hub.store.close_session(self.id, how, event::now()).await;
-        self.noted("the end of a session", closed);
+        let _ = self.hub.store.close_session(self.id, how, event::now()).await;
     }
 
     /// Takes a request in.
@@ -330,7 +360,6 @@ impl Session {
             return Err(format!("{} requests are under way", limits::OPEN_REQUESTS));
         }
         open.insert(id.clone(), new);
-        self.reuses(id);
         if let Some(token) = mcp::json::find(message.params().unwrap_or_default(), PROGRESS) {
             lock(&self.progress).insert(token.to_owned(), id.clone());
         }
@@ -347,11 +376,6 @@ impl Session {
     /// True where a request of this id is under way.
     pub fn is_open(&self, id: &Id) -> bool {
         lock(&self.open).contains_key(id)
-    }
-
-    /// True where the client still waits for what a message asks.
-    fn wants(&self, message: &Message) -> bool {
-        matches!(message.kind(), Kind::Request { id, .. } if self.is_open(id))
     }
 
     /// True where nothing is under way.
@@ -390,11 +414,11 @@ impl Session {
                     true
                 }
                 Some(Open::Initialize) | None => true,
-                Some(Open::Plain | Open::Task(..) | Open::Listen { .. }) => false,
+                Some(Open::Plain | Open::Listen(_)) => false,
             };
             if !answered_elsewhere {
-                // Nobody will answer it.
-                self.unheard(&id).await;
+                // Nobody will answer it; a late answer is dropped.
+                self.forget(&id);
             }
             self.upstream.break_off(&id);
         }
@@ -404,10 +428,8 @@ impl Session {
     }
 
     /// Nobody will hear the answer to a request: its outcome is on record all the same.
-    pub(crate) async fn unheard(&self, id: &Id) {
-        if self.forget(id).is_some() {
-            self.say(Outgoing::ended(id)).await;
-        }
+    pub(crate) fn unheard(&self, id: &Id) {
+        self.forget(id);
     }
 
     /// True where the client no longer wants an answer to a call.
@@ -436,9 +458,9 @@ impl Session {
     /// Answers a request of the client.
     pub(crate) async fn reply(&self, id: &Id, text: String) {
         // Who withdrew a request expects no answer to it.
-        let withdrawn = matches!(self.forget(id), Some(Open::Call { withdrawn: true }));
-        let outgoing = if withdrawn { Outgoing::ended(id) } else { Outgoing::answer(id, text) };
-        self.say(outgoing).await;
+        if !matches!(self.forget(id), Some(Open::Call { withdrawn: true })) {
+            self.say(Outgoing::answer(id, text)).await;
+        }
     }
 
     /// Sends a message to the client.
@@ -477,11 +499,6 @@ impl Session {
         &self.settings
     }
 
-    /// Calls that may still be answered.
-    pub(crate) fn later(&self) -> &Mutex<Later> {
-        &self.later
-    }
-
     /// Durable state.
     pub fn store(&self) -> &dyn Store {
         &*self.hub.store
@@ -506,33 +523,19 @@ fn asks_for_tools(message: &Message) -> bool {
     })
 }
 
-/// What leaves in the order in which it came.
-enum Queued {
-    Call(Box<Call>),
-    Pass(Message),
-}
-
 /// Carries calls one after the other up to where they leave, so that they leave in the order in which they came.
-async fn in_turn(session: Weak<Session>, mut queue: mpsc::Receiver<Queued>) {
-    while let Some(queued) = queue.recv().await {
+async fn in_turn(session: std::sync::Weak<Session>, mut queue: mpsc::Receiver<Call>) {
+    while let Some(call) = queue.recv().await {
         let Some(session) = session.upgrade() else { return };
-        match queued {
-            Queued::Call(call) => {
-                let (turn, ended) = Turn::new();
-                tokio::spawn(carry(Arc::clone(&session), *call, turn));
-                // An error is the end of the turn too.
-                let _ = ended.await;
-            }
-            // What was withdrawn meanwhile is asked for no more.
-            Queued::Pass(message) if !session.wants(&message) => {}
-            Queued::Pass(message) => session.pass(&message).await,
-        }
-        session.queued.fetch_sub(1, Ordering::AcqRel);
+        let (turn, ended) = Turn::new();
+        tokio::spawn(carry(session, call, turn));
+        // An error is the end of the turn too.
+        let _ = ended.await;
     }
 }
 
 /// Reads the list of a quiet server from time to time, and tells the client of what others found.
-async fn watch(session: Weak<Session>) {
+async fn watch(session: std::sync::Weak<Session>) {
     let Some(mut moves) = session.upgrade().map(|session| session.upstream.moves()) else { return };
     loop {
         // Chance keeps many gateways from asking one server in step.
@@ -550,7 +553,7 @@ async fn watch(session: Weak<Session>) {
         if due && session.view().last().is_some() {
             let _ = session.upstream.verified(limits::POLL / 2).await;
         }
-        session.noted("the list of tools", session.put_on_record().await);
+        let _ = session.put_on_record().await;
         session.notice(None).await;
     }
 }

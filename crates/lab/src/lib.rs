@@ -3,6 +3,7 @@
 //! The recorder says what really happened: a call is judged by what reached it, not by what was answered. It also
 //! tells the scripted server which phase of its script holds, so that a change comes exactly when it is meant to.
 
+pub mod decision;
 pub mod drift;
 pub mod events;
 pub mod limits;

@@ -14,9 +14,6 @@ pub const PHASE_WAIT: Duration = Duration::from_secs(20);
 /// How long a request to the recorder may take: it is on this machine.
 pub const REQUEST: Duration = Duration::from_secs(30);
 
-/// How long an answer takes that comes too late: longer than a cancelled call is waited for.
-pub const LATE: Duration = Duration::from_millis(6_500);
-
 /// Phases of one script.
 pub const PHASES: usize = 1_000;
 
@@ -47,5 +44,44 @@ pub const MESSAGE_CHARS: usize = 280;
 /// Messages that wait in a relay: past it, whoever sends is slowed down.
 pub const RELAYED: usize = 64;
 
-/// Notifications of one flood: what a server that went wrong says in a second.
-pub const FLOOD: u64 = 10_000;
+/// Faults that wait at once: a test arms a few.
+pub const FAULTS: usize = 100;
+
+/// Connections that the contract server holds at once: more than any agent opens; the next one waits.
+pub const CONNECTIONS: usize = 256;
+
+/// The pause after a connection could not be taken, so that a machine without descriptors is not kept busy.
+pub const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
+
+/// How long bytes may take to leave before their connection is cut: they go to this machine.
+pub const LEAVE: Duration = Duration::from_millis(20);
+
+/// How long a request that hangs is held where nobody says how long: longer than the patience of most clients in a test.
+pub const HANG: Duration = Duration::from_secs(30);
+
+/// Fixtures of one set: a reviewer reads each of them.
+pub const FIXTURES: usize = 1_000;
+
+/// Seconds that an agent has where the contract does not say how many.
+pub const AGENT_SECONDS: usize = 10;
+
+/// Seconds that a contract may give an agent: a run that takes longer is no test.
+pub const AGENT_SECONDS_MOST: usize = 600;
+
+/// Milliseconds for which a request of an agent that hangs is held where the contract does not say how many.
+pub const AGENT_HANG: u64 = 500;
+
+/// Bytes that are kept of what an agent writes, each to its output, its errors and one file.
+pub const AGENT_OUTPUT: usize = 1 << 20;
+
+/// Files that are read from the folder of a run.
+pub const AGENT_FILES: usize = 100;
+
+/// How long the pipes of an agent that ended are listened to: what it started ends with it.
+pub const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Mutants of one contract: far more than the largest map makes of the fixtures that people read.
+pub const MUTANTS: usize = 20_000;
+
+/// Files of a folder in which fixtures are looked for: more is a wrong path.
+pub const FOLDER_ENTRIES: usize = 10_000;

@@ -15,6 +15,8 @@ pub struct Setting {
     /// The one test that is asked for. A test with several cases may leave out the others; which tests are run at all
     /// is decided before.
     pub only: Option<String>,
+    /// How much may run at once, for a test that has many runs of its own.
+    pub jobs: usize,
 }
 
 /// The work of a test.

@@ -79,15 +79,23 @@ struct Kind {
 }
 
 /// Every kind.
-static KINDS: &[Kind] =
-    &[Kind { key: "drift", folder: "drift", load: lab::drift::load, ready: lab::drift::ready }];
+static KINDS: &[Kind] = &[
+    Kind { key: "drift", folder: "drift", load: lab::drift::load, ready: lab::drift::ready },
+    Kind {
+        key: "contract",
+        folder: "contracts",
+        load: lab::decision::load::load,
+        ready: lab::decision::load::ready,
+    },
+];
 
 impl Command for TestArgs {
     const NAME: &'static str = "test";
-    const ABOUT: &'static str = "Run drift tests: an old plan against a changed server";
+    const ABOUT: &'static str = "Run drift tests and decision contracts";
     const EXAMPLES: &'static str = "\
-A file of tests begins with `drift: 1`. Folders are searched for such files; others in them are left alone.
-The result says for each test what came of it, and for one that did not pass what shows it and
+A file that begins with `drift: 1` runs an old plan against a changed server; one that begins with `contract: 1`
+runs an agent against its API, and against every way in which that API can change. Folders are searched for such
+files; others in them are left alone. The result says for each test what came of it, and for one that did not pass what shows it and
 how to run just that one again.
 
 Exit codes: 0 all passed · 1 at least one did not, or there was none · 2 a file cannot be read ·
@@ -97,7 +105,9 @@ Examples:
   steadfast test --init drift/         write twelve ready scenarios: drift events, and what can go wrong beside
   steadfast test drift/
   steadfast test drift/ --only required-authority
-  steadfast test drift/ --format junit > results.xml";
+  steadfast test drift/ --format junit > results.xml
+  steadfast test --init contracts/     write a decision contract with its fixtures and an agent
+  steadfast test contracts/ --only 'cleanup/two of four projects'";
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
         if self.init {
@@ -121,7 +131,7 @@ Examples:
             return Err(Failure::one(
                 self.paths.join(" "),
                 "There is no test here.",
-                "A file of tests begins with `drift: 1`. Write ready ones: steadfast test --init drift/",
+                "A file of tests begins with `drift: 1` or `contract: 1`. Write ready ones: steadfast test --init drift/",
             ));
         }
         let suites = self.carry_out(shell, loaded)?;
@@ -149,9 +159,9 @@ impl TestArgs {
         let program = std::env::current_exe().map_err(|why| {
             Failure::one("steadfast", format!("The program does not find itself: {why}."), "")
         })?;
-        let setting = Arc::new(Setting { program, only: self.only.clone() });
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.jobs.unwrap_or(processors).clamp(1, limits::JOBS);
+        let setting = Arc::new(Setting { program, only: self.only.clone(), jobs });
         let runtime =
             tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| {
                 Failure::one("test", format!("This machine gave no resources: {why}."), "")

@@ -99,14 +99,6 @@ Examples:
                 ));
             }
             None => {
-                let program = self.command.first().map_or("", String::as_str);
-                if !mcp::stdio::is_program(program) {
-                    return Err(Failure::one(
-                        output::printable(program),
-                        "There is no such program to start.",
-                        "Check that it is installed and on PATH, and that it is written as one word after --.",
-                    ));
-                }
                 let shown = mcp::shown_command(&self.command).join(" ");
                 (Server::Command(self.command.clone()), shown)
             }
@@ -124,7 +116,6 @@ Examples:
                 observe: self.observe,
                 policy,
                 reads: self.read.iter().cloned().collect(),
-                patience: self.server.wait()?,
                 ..Settings::default()
             },
         };

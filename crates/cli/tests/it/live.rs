@@ -90,8 +90,7 @@ impl Live {
         Live::wrapped(era, tempfile::tempdir().unwrap(), recorder, &[], &[address]).await
     }
 
-    /// Starts `wrap` before any server.
-    pub async fn wrapped(
+    async fn wrapped(
         era: Era,
         folder: TempDir,
         recorder: Recorder,

@@ -3,9 +3,9 @@
 use crate::run::Folder;
 
 const COMMANDS: &[&str] = &[
-    "diff", "snapshot", "lock", "gate", "drill", "test", "adapters", "sessions", "activity",
-    "journal", "setup", "status", "tail", "accept", "approver", "approve", "deny", "explain",
-    "rules", "completions", "man",
+    "diff", "snapshot", "lock", "gate", "drill", "test", "serve", "map", "adapters", "sessions",
+    "activity", "journal", "setup", "status", "tail", "accept", "approver", "approve", "deny",
+    "explain", "rules", "completions", "man",
 ];
 
 #[test]

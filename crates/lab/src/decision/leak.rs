@@ -1,0 +1,168 @@
+//! Looks for a planted credential in everything that was captured: as it is, and in the forms that it travels in.
+
+use super::outcome::Capture;
+use super::record::decoded;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use sha2::{Digest, Sha256};
+
+/// A credential without any power, planted in one run.
+#[derive(Debug, Clone)]
+pub struct Canary {
+    value: String,
+    /// What is looked for, and in what form it would be.
+    needles: Vec<(String, &'static str)>,
+}
+
+/// A place where a credential surfaced.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Leak {
+    /// Where: "standard error", "the body of request 2".
+    pub place: String,
+    /// In what form: "as it is", "as base64".
+    pub form: &'static str,
+}
+
+impl Canary {
+    /// One for a run, made from words that name it: the same run has the same.
+    pub fn of(words: &[&str]) -> Canary {
+        let digest = Sha256::digest(words.join("\u{0}").as_bytes());
+        let hex: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        // Signs that each form of writing spells in its own way.
+        let value = format!("canary/{hex}+/==");
+        let mut needles = vec![(value.clone(), "as it is")];
+        // In base64 a text looks in three ways, by where it begins; the first and last signs depend on its neighbours.
+        for shift in 0..3usize {
+            let padded = [vec![0; shift], value.clone().into_bytes()].concat();
+            for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+                let whole = engine.encode(&padded);
+                let from = [0, 2, 3][shift];
+                let inner = &whole[from..whole.len() - 2];
+                needles.push((inner.to_owned(), "as base64"));
+            }
+        }
+        Canary { value, needles }
+    }
+
+    /// The credential.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// In what form it is in a text, where it is.
+    pub fn form_in(&self, text: &str) -> Option<&'static str> {
+        let plain = self.needles.iter().find(|(needle, _)| text.contains(needle.as_str()));
+        if let Some((_, form)) = plain {
+            return Some(form);
+        }
+        let within =
+            |text: &str| self.needles.iter().any(|(needle, _)| text.contains(needle.as_str()));
+        if text.contains('%') && within(&decoded(text, false)) {
+            return Some("URL-encoded");
+        }
+        if text.contains('\\') && within(&unescaped(text)) {
+            return Some("escaped as in JSON");
+        }
+        None
+    }
+
+    /// Every place of what was captured in which it surfaced. Headers that carry secrets are recorded as fingerprints
+    /// and are where it belongs.
+    pub fn leaks(&self, capture: &Capture) -> Vec<Leak> {
+        let mut leaks = Vec::new();
+        let mut look = |place: String, text: &str| {
+            if let Some(form) = self.form_in(text) {
+                leaks.push(Leak { place, form });
+            }
+        };
+        look("standard output".into(), &capture.stdout);
+        look("standard error".into(), &capture.stderr);
+        for (name, text) in &capture.files {
+            look(format!("the file {name}"), text);
+        }
+        for entry in &capture.entries {
+            let (n, seen) = (entry.n, &entry.seen);
+            look(format!("the path of request {n}"), &seen.path);
+            for (name, value) in &seen.query {
+                look(format!("the parameter {name} of request {n}"), value);
+            }
+            for (name, value) in &seen.headers {
+                look(format!("the header {name} of request {n}"), value);
+            }
+            if let Some(body) = seen.body.value() {
+                look(format!("the body of request {n}"), &body.to_string());
+            }
+            look(format!("the answer to request {n}"), &entry.answer.to_string());
+        }
+        leaks
+    }
+
+    /// A text without the credential, for reports: they are no place for it either.
+    pub fn hidden(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (needle, _) in &self.needles {
+            text = text.replace(needle.as_str(), "[the credential]");
+        }
+        text
+    }
+}
+
+/// A text without the backslashes of JSON.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let code = rest.strip_prefix('u').and_then(|digits| digits.get(..4));
+        let code =
+            code.and_then(|digits| u32::from_str_radix(digits, 16).ok()).and_then(char::from_u32);
+        match (code, rest.chars().next()) {
+            (Some(character), _) => {
+                out.push(character);
+                rest = &rest[5..];
+            }
+            (None, Some(character)) => {
+                out.push(character);
+                rest = &rest[character.len_utf8()..];
+            }
+            (None, None) => {}
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_found_in_every_form_and_nowhere_else() {
+        let canary = Canary::of(&["a", "b"]);
+        let value = canary.value().to_owned();
+        let percent: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let codes: String = value.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+        for (text, form) in [
+            (format!("token {value}."), "as it is"),
+            (format!("?t={percent}"), "URL-encoded"),
+            (value.replace('/', "%2F").replace('+', "%2B").replace('=', "%3D"), "URL-encoded"),
+            (value.replace('/', "\\/"), "escaped as in JSON"),
+            (codes, "escaped as in JSON"),
+        ] {
+            assert_eq!(canary.form_in(&text), Some(form), "{text}");
+            assert!(!canary.hidden(&text).contains(&value));
+        }
+        for before in ["", "x", "xy", "xyz", "user:"] {
+            for after in ["", "!", "!!"] {
+                let text = format!("{before}{value}{after}");
+                let told = canary.form_in(&STANDARD_NO_PAD.encode(&text));
+                assert_eq!(told, Some("as base64"), "{before} {after}");
+                let told = canary.form_in(&URL_SAFE_NO_PAD.encode(&text));
+                assert_eq!(told, Some("as base64"), "{before} {after}");
+            }
+        }
+        assert_eq!(canary.form_in(Canary::of(&["a", "c"]).value()), None);
+        assert_eq!(canary.form_in("canary/ 100% \\u12"), None);
+    }
+}

@@ -1,0 +1,473 @@
+//! Runs a contract: each case with an agent and a server of its own, then every mutant of one case.
+
+use super::agent::{self, Start};
+use super::contract::{Case, Source};
+use super::expect::{self, Held};
+use super::fixture::Fixture;
+use super::judge::{self, Facts, Judged, Score};
+use super::leak::{Canary, Leak};
+use super::load::Bench;
+use super::mutant::{self, Ground, Mutant, NotMade};
+use super::outcome::{Capture, End, Outcome};
+use super::server::{Server, Setup};
+use super::shelf::{Armed, Shelf};
+use super::why;
+use crate::plan::Setting;
+use crate::report::{Case as Told, Evidence, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// One run of the agent, as it is judged.
+struct Ran {
+    capture: Capture,
+    outcome: Outcome,
+    leaks: Vec<Leak>,
+    canary: Canary,
+    /// What differs from run to run, and how it is written in reports: the server, the folder.
+    own: Vec<(String, &'static str)>,
+}
+
+impl Ran {
+    /// A text as it stands in a report: without the credential, and the same in every run.
+    fn told(&self, text: &str) -> String {
+        let mut text = self.canary.hidden(text);
+        for (own, word) in &self.own {
+            text = text.replace(own.as_str(), word);
+        }
+        text
+    }
+
+    /// The same for a sentence with what shows it.
+    fn shown(&self, evidence: Vec<Evidence>) -> Vec<Evidence> {
+        evidence.into_iter().map(|seen| Evidence::new(seen.title, self.told(&seen.text))).collect()
+    }
+}
+
+/// Runs everything that is asked for, in the order of the file.
+pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
+    let name = &bench.contract.name;
+    let only = setting.only.as_deref().and_then(|only| only.strip_prefix(&format!("{name}/")));
+    let is_case = |only: &str| bench.contract.cases.iter().any(|case| case.name == only);
+    let wants_fixtures = only == Some("fixtures");
+    let wants_mutants = only.is_none_or(|only| !is_case(only) && !wants_fixtures);
+    let mut told = Vec::new();
+    let mut served: BTreeSet<String> = BTreeSet::new();
+    let mut base = None;
+    for case in &bench.contract.cases {
+        let changed = bench.contract.mutants.as_ref() == Some(&case.name);
+        let asked = only.is_none_or(|only| only == case.name);
+        if !(asked || changed && wants_mutants || wants_fixtures) {
+            continue;
+        }
+        let ran = run(bench, case, &[], &[], "").await;
+        served.extend(ran.capture.entries.iter().filter_map(|entry| entry.fixture.clone()));
+        let held = expect::hold(&bench.contract, case, &ran.outcome);
+        if asked {
+            told.push(told_case(bench, case, &ran, &held));
+        }
+        if changed {
+            let sound = held.wrong.is_empty() && ran.leaks.is_empty();
+            base = Some((case, ran, sound));
+        }
+    }
+    if only.is_none() || wants_fixtures {
+        told.push(told_fixtures(bench, &served, base.as_ref().map(|(_, ran, _)| &ran.outcome)));
+    }
+    if let Some((case, ran, sound)) = base
+        && wants_mutants
+    {
+        told.extend(mutants(bench, case, ran, sound, only, setting.jobs).await);
+    }
+    told
+}
+
+/// Runs the agent once: against the fixtures of a case, those of a mutant in their place.
+async fn run(
+    bench: &Bench,
+    case: &Case,
+    changed: &[Fixture],
+    faults: &[Armed],
+    mutant: &str,
+) -> Ran {
+    let canary = Canary::of(&[&bench.contract.name, &case.name, mutant]);
+    let mut own = Vec::new();
+    let caught = capture(bench, case, changed, faults, &canary, &mut own).await;
+    let capture =
+        caught.unwrap_or_else(|why| Capture { end: End::NotStarted(why), ..Capture::default() });
+    let outcome = Outcome::of(&bench.contract, &capture);
+    let leaks = canary.leaks(&capture);
+    Ran { capture, outcome, leaks, canary, own }
+}
+
+async fn capture(
+    bench: &Bench,
+    case: &Case,
+    changed: &[Fixture],
+    faults: &[Armed],
+    canary: &Canary,
+    own: &mut Vec<(String, &'static str)>,
+) -> Result<Capture, String> {
+    let contract = &bench.contract;
+    let mut shelf = Shelf::new(replaced(&bench.fixtures, changed), bench.versions(case));
+    if let Source::Request(method, path) = &contract.plan.source {
+        shelf = shelf.with_inbox(method, path);
+    }
+    for armed in case.faults.iter().chain(faults) {
+        shelf.arm(armed.clone())?;
+    }
+    let setup = Setup {
+        chosen: chosen(bench),
+        hang: Duration::from_millis(contract.agent.hang),
+        ..Setup::default()
+    };
+    let no_port = |why: std::io::Error| format!("no loopback port can be had: {why}");
+    let server = Server::start(shelf, setup).await.map_err(no_port)?;
+    let folder = tempfile::tempdir().map_err(|why| format!("no folder can be made: {why}"))?;
+    let (url, path) = (server.url(), folder.path().to_string_lossy().into_owned());
+    let start = start(bench, case, &url, &path, canary);
+    let address = url.trim_start_matches("http://").to_owned();
+    let port = address.rsplit(':').next().unwrap_or_default().to_owned();
+    own.extend([(url, "{server}"), (address, "{server}"), (path, "{run}")]);
+    own.push((format!("port {port}"), "port {port}"));
+    own.push((format!("port={port}"), "port={port}"));
+    let mut capture = agent::run(&start, folder.path()).await;
+    capture.entries = server.entries();
+    Ok(capture)
+}
+
+/// The fixtures, with those of a mutant in the place of those with the same id.
+fn replaced(fixtures: &[Fixture], changed: &[Fixture]) -> Vec<Fixture> {
+    let same =
+        |one: &Fixture, other: &Fixture| one.name == other.name && one.version == other.version;
+    let mut all: Vec<Fixture> = fixtures
+        .iter()
+        .map(|fixture| changed.iter().find(|new| same(new, fixture)).unwrap_or(fixture).clone())
+        .collect();
+    all.extend(changed.iter().filter(|new| !fixtures.iter().any(|old| same(old, new))).cloned());
+    all
+}
+
+/// Headers that a fixture, a case or the contract looks at.
+fn chosen(bench: &Bench) -> BTreeSet<String> {
+    let contract = &bench.contract;
+    let fixtures = bench.fixtures.iter().flat_map(|fixture| fixture.request.headers.keys());
+    let cases = contract.cases.iter().flat_map(|case| &case.requests);
+    let cases = cases.flat_map(|request| request.headers.keys());
+    let options = contract.options.values().flatten().map(|(place, ..)| place);
+    let places = options.chain(contract.tokens.values());
+    let places = places.filter(|place| place.steps.first().is_some_and(|head| head == "header"));
+    let places = places.filter_map(|place| place.steps.get(1));
+    fixtures.chain(cases).chain(places).cloned().collect()
+}
+
+fn start(bench: &Bench, case: &Case, server: &str, run: &str, canary: &Canary) -> Start {
+    let agent = &bench.contract.agent;
+    let instruction = case.instruction.as_ref().unwrap_or(&agent.instruction);
+    let fill = |text: &str| {
+        text.replace("{server}", server)
+            .replace("{run}", run)
+            .replace("{canary}", canary.value())
+            .replace("{instruction}", instruction)
+    };
+    let folder = bench.folder.join(&agent.folder);
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    let mut command: Vec<String> = agent.command.iter().map(|word| fill(word)).collect();
+    if let Some(program) = command.first_mut()
+        && program.contains('/')
+        && !program.starts_with('/')
+    {
+        *program = folder.join(&*program).to_string_lossy().into_owned();
+    }
+    let mut env = BTreeMap::from([("STEADFAST_CANARY".to_owned(), canary.value().to_owned())]);
+    for name in &agent.pass {
+        if let Ok(value) = std::env::var(name) {
+            env.insert(name.clone(), value);
+        }
+    }
+    env.extend(agent.env.iter().map(|(name, value)| (name.clone(), fill(value))));
+    for (name, value) in &case.env {
+        match value {
+            Some(value) => env.insert(name.clone(), fill(value)),
+            None => env.remove(name),
+        };
+    }
+    let mut words = agent.command.iter().chain(agent.env.values());
+    let given = words.any(|word| word.contains("{instruction}"));
+    let input = if given { String::new() } else { instruction.clone() };
+    Start { command, folder, env, input, limit: Duration::from_secs(agent.seconds) }
+}
+
+fn told_case(bench: &Bench, case: &Case, ran: &Ran, held: &Held) -> Told {
+    let wrong: Vec<String> = leaked(&ran.leaks).into_iter().chain(held.wrong.clone()).collect();
+    let not_run = matches!(ran.outcome.end, End::NotStarted(_));
+    let found = match wrong.as_slice() {
+        _ if not_run => Verdict::NotRun,
+        [] => Verdict::Passed,
+        _ => Verdict::Failed,
+    };
+    let sentence = match wrong.first() {
+        _ if not_run => format!("the agent {}", ran.outcome.end.told()),
+        Some(first) => first.clone(),
+        None => {
+            let acted = ran.outcome.acted(0).len();
+            let requests = ran.outcome.requests.len();
+            let sent = expect::requests_of(requests);
+            format!("{sent} as expected, {} {}", bench.contract.counted(acted), bench.contract.done)
+        }
+    };
+    let mut evidence: Vec<Evidence> =
+        wrong.iter().skip(1).map(|wrong| Evidence::new("also", wrong)).collect();
+    evidence.extend(seen(ran));
+    Told {
+        name: format!("{}/{}", bench.contract.name, case.name),
+        place: case.place.clone(),
+        found,
+        sentence: ran.told(&sentence),
+        evidence: ran.shown(evidence),
+        steps: usize::from(!not_run),
+        checks: held.checks + 1,
+    }
+}
+
+fn leaked(leaks: &[Leak]) -> Option<String> {
+    let first = leaks.first()?;
+    let more = if leaks.len() > 1 {
+        format!(" and {} more places", leaks.len() - 1)
+    } else {
+        String::new()
+    };
+    Some(format!("the credential surfaced in {}{more}, {}", first.place, first.form))
+}
+
+/// What shows what an agent did.
+fn seen(ran: &Ran) -> Vec<Evidence> {
+    /// Lines and letters of what an agent wrote that are shown: its last words say why it ended.
+    const LINES: usize = 6;
+    let mut seen = vec![Evidence::new("sent", ran.outcome.lines())];
+    let unmatched = ran.capture.entries.iter().filter(|entry| entry.status == Some(501));
+    for entry in unmatched {
+        if let Some(why) = entry.answer["error"].as_str() {
+            seen.push(Evidence::new("501", why));
+        }
+    }
+    if let Some(plan) = &ran.outcome.plan {
+        seen.push(Evidence::new("plan", super::pattern::short(plan)));
+    }
+    let lines: Vec<&str> = ran.capture.stderr.trim_end().lines().collect();
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    if !last.is_empty() {
+        seen.push(Evidence::new("stderr", last.join("\n")));
+    }
+    if ran.outcome.end != End::Code(0) {
+        seen.push(Evidence::new("end", format!("the agent {}", ran.outcome.end.told())));
+    }
+    seen
+}
+
+/// What is said of the fixtures themselves: each was served, each object says why it is there and shows something.
+fn told_fixtures(bench: &Bench, served: &BTreeSet<String>, base: Option<&Outcome>) -> Told {
+    let mut held: BTreeSet<String> = BTreeSet::new();
+    for case in &bench.contract.cases {
+        let shelf = Shelf::new(bench.fixtures.clone(), bench.versions(case));
+        held.extend(bench.fixtures.iter().filter(|f| shelf.holds(f)).map(Fixture::id));
+    }
+    let unserved: Vec<String> = held.iter().filter(|id| !served.contains(*id)).cloned().collect();
+    let holding = bench.fixtures.iter().filter(|fixture| held.contains(&fixture.id()));
+    let wrong = why::wrong(&bench.contract, bench.map.as_ref(), holding, base);
+    let found = match (unserved.is_empty(), wrong.is_empty()) {
+        (true, true) => Verdict::Passed,
+        (false, true) => Verdict::NotReached,
+        _ => Verdict::Failed,
+    };
+    let mut all: Vec<String> =
+        unserved.iter().map(|id| format!("{id} was never served, so it shows nothing")).collect();
+    all.splice(0..0, wrong);
+    let sentence = match all.first() {
+        Some(first) => first.clone(),
+        None if held.len() == 1 => "the fixture was served, each object for a reason".to_owned(),
+        None => format!("{} fixtures, each served, each object for a reason", held.len()),
+    };
+    Told {
+        name: format!("{}/fixtures", bench.contract.name),
+        place: bench.contract.place.clone(),
+        found,
+        sentence,
+        evidence: all.into_iter().skip(1).map(|one| Evidence::new("also", one)).collect(),
+        steps: held.len().max(1),
+        checks: held.len().max(1),
+    }
+}
+
+/// Runs the mutants of a case, so many at once; the results are in the order in which they were made.
+async fn mutants(
+    bench: &Arc<Bench>,
+    case: &Case,
+    base: Ran,
+    sound: bool,
+    only: Option<&str>,
+    jobs: usize,
+) -> Vec<Told> {
+    let name = |part: &str| format!("{}/{part}", bench.contract.name);
+    let Some(map) = &bench.map else { return Vec::new() };
+    if !sound {
+        return vec![Told {
+            name: name("mutants"),
+            place: bench.contract.place.clone(),
+            found: Verdict::NotRun,
+            sentence: format!("`{}` fails as it is, so its changes would show nothing", case.name),
+            evidence: Vec::new(),
+            steps: 0,
+            checks: 0,
+        }];
+    }
+    let (mut made, mut not_made) = {
+        let mut met: Vec<&Fixture> = Vec::new();
+        for id in base.capture.entries.iter().filter_map(|entry| entry.fixture.as_ref()) {
+            let fixture = bench.fixtures.iter().find(|fixture| fixture.id() == *id);
+            if let Some(fixture) = fixture.filter(|fixture| !met.contains(fixture)) {
+                met.push(fixture);
+            }
+        }
+        let ground = Ground { contract: &bench.contract, map, fixtures: met, base: &base.outcome };
+        mutant::make(&ground)
+    };
+    if let Some(only) = only.filter(|only| *only != "mutants") {
+        made.retain(|mutant| mutant.name == only);
+        not_made.retain(|lost| lost.name == only);
+        if made.is_empty() && not_made.is_empty() {
+            return vec![Told {
+                name: name(only),
+                place: bench.contract.place.clone(),
+                found: Verdict::NotRun,
+                sentence: "there is no case and no mutant of this name".to_owned(),
+                evidence: Vec::new(),
+                steps: 0,
+                checks: 0,
+            }];
+        }
+    }
+    let (base, case, made) = (Arc::new(base), Arc::new(case.clone()), Arc::new(made));
+    let gate = Arc::new(Semaphore::new(jobs.max(1)));
+    let mut running = JoinSet::new();
+    for index in 0..made.len() {
+        let (bench, base, case) = (Arc::clone(bench), Arc::clone(&base), Arc::clone(&case));
+        let (made, gate) = (Arc::clone(&made), Arc::clone(&gate));
+        running.spawn(async move {
+            // The gate is never closed: a place in it always comes.
+            let _place = gate.acquire_owned().await;
+            (index, one(&bench, &case, &base, &made[index]).await)
+        });
+    }
+    let mut judged = BTreeMap::new();
+    while let Some(done) = running.join_next().await {
+        if let Ok((index, one)) = done {
+            judged.insert(index, one);
+        }
+    }
+    told_mutants(bench, &made, &judged, &not_made, only.is_some_and(|only| only != "mutants"))
+}
+
+/// Runs and judges one mutant.
+async fn one(bench: &Bench, case: &Case, base: &Ran, mutant: &Mutant) -> (Judged, Vec<Evidence>) {
+    let ran = run(bench, case, &mutant.changed, &mutant.faults, &mutant.name).await;
+    let facts = Facts {
+        contract: &bench.contract,
+        case,
+        base: &base.outcome,
+        base_entries: &base.capture.entries,
+        run: &ran.outcome,
+        entries: &ran.capture.entries,
+    };
+    let mut judged = judge::judge(mutant, &facts);
+    if let Some(leaked) = leaked(&ran.leaks) {
+        judged = Judged { score: Score::Survived, sentence: format!("{}: {leaked}", mutant.what) };
+    }
+    let mut evidence = vec![Evidence::new("due", mutant.due.told())];
+    let met =
+        ran.capture.entries.iter().find(|entry| entry.fixture.as_ref() == Some(&mutant.fixture));
+    if let Some(entry) = met {
+        let status = entry.status.map_or("no status".to_owned(), |status| status.to_string());
+        let answer = super::pattern::short(&entry.answer);
+        evidence.push(Evidence::new("answered", format!("{status} {answer}")));
+    }
+    evidence.extend(seen(&ran));
+    judged.sentence = ran.told(&judged.sentence);
+    (judged, ran.shown(evidence))
+}
+
+/// The score, then each mutant that was not killed.
+fn told_mutants(
+    bench: &Bench,
+    made: &[Mutant],
+    judged: &BTreeMap<usize, (Judged, Vec<Evidence>)>,
+    not_made: &[NotMade],
+    single: bool,
+) -> Vec<Told> {
+    let place = &bench.contract.place;
+    let of = |wanted: Score| judged.values().filter(|(one, _)| one.score == wanted).count();
+    let (killed, survived) = (of(Score::Killed), of(Score::Survived));
+    let (strict, lost) = (of(Score::OverStrict), of(Score::NotReached) + not_made.len());
+    let broken = made.len() - judged.len();
+    let mut score = format!(
+        "{} mutants: {killed} killed, {survived} survived, {strict} over-strict, {lost} not reached",
+        made.len() + not_made.len()
+    );
+    if broken > 0 {
+        score.push_str(&format!(", {broken} broken off by a fault of steadfast"));
+    }
+    let found = match (survived, strict, lost, broken) {
+        (0, 0, 0, 0) => Verdict::Passed,
+        (0, 0, _, 0) => Verdict::NotReached,
+        (0, _, _, 0) => Verdict::OverStrict,
+        _ => Verdict::Failed,
+    };
+    let mut told = Vec::new();
+    if !single {
+        told.push(Told {
+            name: format!("{}/mutants", bench.contract.name),
+            place: place.clone(),
+            found,
+            sentence: score,
+            evidence: Vec::new(),
+            steps: judged.len(),
+            checks: judged.len(),
+        });
+    }
+    let mut others: Vec<(Score, Told)> = Vec::new();
+    for (index, (one, evidence)) in judged {
+        let found = match one.score {
+            Score::Killed if single => Verdict::Passed,
+            Score::Killed => continue,
+            Score::Survived => Verdict::Failed,
+            Score::OverStrict => Verdict::OverStrict,
+            Score::NotReached => Verdict::NotReached,
+        };
+        others.push((
+            one.score,
+            Told {
+                name: format!("{}/{}", bench.contract.name, made[*index].name),
+                place: place.clone(),
+                found,
+                sentence: one.sentence.clone(),
+                evidence: evidence.clone(),
+                steps: 1,
+                checks: 1,
+            },
+        ));
+    }
+    others.sort_by_key(|(score, _)| *score);
+    told.extend(others.into_iter().map(|(_, told)| told));
+    told.extend(not_made.iter().map(|lost| Told {
+        name: format!("{}/{}", bench.contract.name, lost.name),
+        place: place.clone(),
+        found: Verdict::NotReached,
+        sentence: lost.why.clone(),
+        evidence: Vec::new(),
+        steps: 0,
+        checks: 0,
+    }));
+    told
+}
