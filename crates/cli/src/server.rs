@@ -124,7 +124,7 @@ impl ServerArgs {
         Ok(options)
     }
 
-    fn wait(&self) -> Result<Option<Duration>, Failure> {
+    pub fn wait(&self) -> Result<Option<Duration>, Failure> {
         let (place, text) = match (&self.timeout, std::env::var(TIMEOUT_VARIABLE)) {
             (Some(text), _) => ("--timeout", text.clone()),
             (None, Ok(text)) if !text.is_empty() => (TIMEOUT_VARIABLE, text),

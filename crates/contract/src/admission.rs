@@ -21,7 +21,7 @@ mod refusal;
 
 pub use bearing::{Bearing, bearing};
 pub use judge::decide;
-pub use refusal::{Action, Code, Fault, Refusal, Retry};
+pub use refusal::{Action, Code, Fault, Refusal, Retry, shown_name};
 
 use crate::change::Entry;
 use crate::revised::Revised;
@@ -117,6 +117,8 @@ pub struct Facts<'a> {
     pub candidates: &'a [Arc<Revised>],
     /// How well that is known.
     pub grade: Grade,
+    /// Kept revisions of the tool in the order of time, for conversions over several of them; may be empty.
+    pub history: &'a [Arc<Revised>],
     /// What runs now: one revision, or all that alternate; none where the tool is gone.
     pub live: &'a [Arc<Revised>],
     /// What was accepted; none for a name that came back, or was never granted.
@@ -125,6 +127,8 @@ pub struct Facts<'a> {
     pub verified: bool,
     /// The client said in this call that it knows this live revision.
     pub acknowledged: Option<&'a str>,
+    /// The server lists the name more than once at the same time.
+    pub twice: bool,
     /// The heir of a tool that is gone, where one is declared or reaches no further.
     pub heir: Option<&'a str>,
     /// The operator configured the tool as one that only reads.
@@ -151,7 +155,7 @@ pub trait Compare {
 }
 
 /// What an adapter must know of the call besides its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct With<'a> {
     /// The name that people know the server by.
     pub server: &'a str,
@@ -163,6 +167,8 @@ pub struct With<'a> {
     pub effect: bool,
     /// Defaults may be written into calls with effects too.
     pub pin_effects: bool,
+    /// Kept revisions of the tool in the order of time.
+    pub history: &'a [Arc<Revised>],
 }
 
 /// Carries calls from one revision to another by declared rules.
@@ -180,6 +186,11 @@ pub trait Adapt {
     /// Where calls of a tool that is gone are carried to, by declaration.
     fn target(&self, _tool: &str) -> Option<String> {
         None
+    }
+
+    /// True where some conversion is declared for calls of a tool: then its kept revisions are asked for.
+    fn converts(&self, _tool: &str) -> bool {
+        false
     }
 
     /// The adapters that carry calls from one of these revisions to the other, whatever their arguments.

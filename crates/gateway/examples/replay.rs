@@ -125,7 +125,8 @@ async fn replay(
         return Ok(());
     }
     let folder = tempfile::tempdir()?;
-    let script = Script { phases: vec![phase(&old), phase(&new)], announces: true, page: None };
+    let script =
+        Script { phases: vec![phase(&old), phase(&new)], announces: true, ..Script::default() };
     let path = folder.path().join("script.json");
     std::fs::write(&path, serde_json::to_string(&script)?)?;
     let recorder = Recorder::start().await?;

@@ -64,6 +64,10 @@ impl Adapt for Declared {
         targets.find(|target| *target != tool).map(str::to_owned)
     }
 
+    fn converts(&self, tool: &str) -> bool {
+        self.adapters.adapters.iter().any(|adapter| adapter.tool == tool)
+    }
+
     fn carries(&self, server: &str, planned: &Arc<Revised>, live: &Arc<Revised>) -> Vec<String> {
         let chosen = self.adapters.choose(Some(server), planned.tool(), live.tool(), self);
         let adapter = chosen.ok().flatten().and_then(|link| link.adapter);
@@ -104,16 +108,17 @@ impl Adapt for Declared {
             lexicon: &self.lexicon,
             proofs: self,
             context: &context,
-            history: &[],
+            history: with.history,
         };
         at_call.adapt(planned, live, arguments, with)
     }
 
     fn restore(&self, by: &[String], answer: &Value) -> Result<Value, String> {
-        let mut answer = answer.clone();
-        for adapter in self.adapters.adapters.iter().filter(|adapter| by.contains(&adapter.id)) {
-            answer = adapter.restore(&answer)?;
-        }
-        Ok(answer)
+        // The last conversion of the call is the first one of the answer.
+        by.iter().rev().try_fold(answer.clone(), |answer, id| {
+            let adapter = self.adapters.adapters.iter().find(|adapter| adapter.id == *id);
+            // A pinned default has nothing to restore.
+            adapter.map_or(Ok(answer.clone()), |adapter| adapter.restore(&answer))
+        })
     }
 }

@@ -1,22 +1,28 @@
 //! One `tools/call`, from the client to the server and back.
 
+mod answer;
 mod approval;
 mod card;
+mod send;
+mod task;
+
+pub(crate) use task::{About, Deferred, Later};
 
 use crate::event;
+use crate::heavy::heavy;
 use crate::refusal;
 use crate::session::Session;
-use crate::upstream::Fate;
 use crate::view::Refused;
+use contract::Revised;
 use contract::admission::{
-    Action, Adapted, Code, Decision, Facts, Grade, Ground, Refusal, Retry, decide,
+    Action, Adapted, Code, Decision, Facts, Fault, Grade, Ground, Refusal, Retry, decide,
 };
-use contract::{Fit, Revised};
 use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
+use send::send;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use store::{NewAttempt, NewOutcome, OutcomeState, RequestId, Verdict};
+use store::{RequestId, Verdict};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -153,8 +159,70 @@ struct Plan {
     era: Era,
 }
 
+/// What a call is decided by, as far as it is not part of the call.
+struct Acquainted {
+    /// What the caller may have planned with.
+    candidates: Vec<Arc<Revised>>,
+    grade: Grade,
+    live: Vec<Arc<Revised>>,
+    /// Kept revisions in the order of time, where conversions over several of them may be declared.
+    history: Vec<Arc<Revised>>,
+    granted: Option<Arc<Revised>>,
+    verified: bool,
+    /// The live revision that the caller says it knows.
+    acknowledged: Option<String>,
+}
+
+impl Acquainted {
+    /// True where nothing moved, so that nothing has to be compared.
+    fn is_light(&self) -> bool {
+        let [live] = &self.live[..] else { return false };
+        let same = |revised: &Arc<Revised>| revised.digest() == live.digest();
+        !self.candidates.is_empty()
+            && self.candidates.iter().all(same)
+            && self.granted.as_ref().is_none_or(same)
+    }
+
+    fn decide(&self, session: &Session, call: &Call) -> Decision {
+        let heir = session.heir(&call.tool, &self.candidates);
+        let speech = session.upstream().speech();
+        let facts = Facts {
+            server: session.upstream().name(),
+            server_version: speech.server_version.as_deref(),
+            name: &call.tool,
+            arguments: &call.arguments,
+            candidates: &self.candidates,
+            grade: self.grade,
+            live: &self.live,
+            history: &self.history,
+            granted: self.granted.as_ref(),
+            verified: self.verified,
+            acknowledged: self.acknowledged.as_deref(),
+            twice: session.upstream().lists_twice(&call.tool),
+            heir: heir.as_deref(),
+            configured_read: session.settings().is_read(&call.tool),
+            policy: session.settings().policy,
+        };
+        decide(&facts, session.comparisons(), session.adapters())
+    }
+}
+
+/// The decision. What has to be compared or proved for it may take a second, and is done beside the messages.
+async fn decided(
+    session: &Arc<Session>,
+    call: &Arc<Call>,
+    acquainted: Acquainted,
+) -> Result<(Decision, Acquainted), String> {
+    if acquainted.is_light() {
+        return Ok((acquainted.decide(session, call), acquainted));
+    }
+    let (session, call) = (Arc::clone(session), Arc::clone(call));
+    heavy(move || (acquainted.decide(&session, &call), acquainted)).await
+}
+
 /// Carries one call.
 pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
+    let call = Arc::new(call);
     // What holds now? A call that may have an effect demands to know.
     let verified = session.verified_for(&call.tool).await;
     let epoch = session.upstream().epoch();
@@ -166,7 +234,10 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let (mut candidates, grade) = session.view().planned(&call.tool, &digest, call.arrived);
     if grade == Grade::None {
         // Nothing was shown here: everything that was listed of late may be what the caller knows.
-        candidates = session.kept(&call.tool).await;
+        candidates = match session.kept(&call.tool).await {
+            Ok(kept) => kept,
+            Err(why) => return session.broken(&call, turn, &why).await,
+        };
     }
     let acknowledged = call.token.as_deref().and_then(|token| {
         session.view().redeem(token, &call.tool, |free| call.digest_without(free), now)
@@ -182,24 +253,24 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         Ok(granted) => granted,
         Err(why) => return session.broken(&call, turn, &why).await,
     };
-    let heir = session.heir(&call.tool, &candidates);
-    let speech = session.upstream().speech();
-    let facts = Facts {
-        server: session.upstream().name(),
-        server_version: speech.server_version.as_deref(),
-        name: &call.tool,
-        arguments: &call.arguments,
-        candidates: &candidates,
-        grade,
-        live: &live,
-        granted: granted.as_ref(),
-        verified: verified.is_ok(),
-        acknowledged: acknowledged.as_deref(),
-        heir: heir.as_deref(),
-        configured_read: session.settings().is_read(&call.tool),
-        policy: session.settings().policy,
+    let history = match session.history(&call.tool, &candidates, &live).await {
+        Ok(history) => history,
+        Err(why) => return session.broken(&call, turn, &why).await,
     };
-    let decision = decide(&facts, session.comparisons(), session.adapters());
+    let acquainted = Acquainted {
+        history,
+        candidates,
+        grade,
+        live,
+        granted,
+        verified: verified.is_ok(),
+        acknowledged,
+    };
+    let (decision, acquainted) = match decided(&session, &call, acquainted).await {
+        Ok(decided) => decided,
+        Err(why) => return session.broken(&call, turn, &why).await,
+    };
+    let Acquainted { candidates, live, granted, .. } = acquainted;
 
     // The ground is on record before anything depends on it.
     let request = match session.new_request() {
@@ -209,13 +280,25 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let shown_output = candidates.iter().any(|c| c.describes_answers())
         || live.iter().any(|l| l.describes_answers());
     let (ground, verdict, adapted, refusal) = parts(decision);
+    // Who only watches changes nothing: what would have been is told.
+    let (would, adapted) =
+        if session.settings().observe { (adapted, None) } else { (None, adapted) };
     let planned = candidates
         .iter()
         .chain(&live)
         .find(|revised| Some(revised.digest()) == ground.planned.as_deref())
         .cloned();
     let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
-    let plan = Plan { epoch, request, ground, planned, live, shown_output, by, era: session.era() };
+    let plan = Arc::new(Plan {
+        epoch,
+        request,
+        ground,
+        planned,
+        live,
+        shown_output,
+        by,
+        era: session.era(),
+    });
     let observed = session.settings().observe && refusal.is_some();
     let outlives = refusal.is_none()
         && !session.settings().observe
@@ -230,7 +313,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let record = plan.record(&call, granted, verdict, adapted.as_ref(), &session);
     session.tally(
         &call.tool,
-        match (&record.verdict, &refusal, &adapted) {
+        match (&record.verdict, &refusal, adapted.as_ref().or(would.as_ref())) {
             (Verdict::Held, ..) => "hold",
             (_, Some(_), _) => "refuse",
             (_, None, Some(_)) => "adapt",
@@ -280,6 +363,14 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
             ),
         );
     }
+    if let Some(would) = would.filter(|_| !observed) {
+        let sentence = format!(
+            "would have carried an old call of {} over by {}",
+            call.tool,
+            would.by.join(", ")
+        );
+        session.tell("would-adapt", Some(&call.tool), None, &sentence);
+    }
     if let Some(adapted) = &adapted {
         session.adapted(&call.tool, adapted, &plan.ground).await;
     }
@@ -294,188 +385,6 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
 /// The tool and the arguments that are sent.
 fn form<'a>(call: &'a Call, adapted: Option<&'a Adapted>) -> (&'a str, &'a Value) {
     adapted.map_or((&call.tool, &call.arguments), |adapted| (&adapted.tool, &adapted.arguments))
-}
-
-/// True where what is live is no longer what was decided about. Nothing was read since, and yet it may have moved.
-fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
-    !session.settings().observe && !session.unmoved(&plan.live, &session.runs(&call.tool))
-}
-
-/// Tells the client that its call was decided about what is no longer there.
-async fn say_moved(session: &Session, call: &Call, plan: &Plan) {
-    let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
-    let data = Refusal {
-        code: Code::StaleToolSchema,
-        tool: call.tool.clone(),
-        missing: Vec::new(),
-        obsolete: Vec::new(),
-        changed: Vec::new(),
-        required_action: Action::RefreshTools,
-        retry: Retry::AutoAllowed,
-        planned_revision: plan.ground.planned.clone(),
-        current_revision: None,
-        ready: None,
-        heir: None,
-        rejection: None,
-    };
-    let result = refusal::result(text, &data.data(), !plan.shown_output, plan.era);
-    session.reply(&call.id, message::response(&call.id, &result)).await;
-}
-
-/// One attempt: the intent is on record before the first byte leaves, the outcome before the client hears of it.
-async fn send(session: &Arc<Session>, call: &Call, plan: &Plan, message: &Message, turn: Turn) {
-    if moved_on(session, call, plan) {
-        drop(turn);
-        return say_moved(session, call, plan).await;
-    }
-    let attempt = NewAttempt {
-        request: plan.request,
-        target: session.upstream().name().to_owned(),
-        idempotency_key: None,
-        again: None,
-        at: event::now(),
-    };
-    let attempt = match session.store().intend(attempt).await {
-        Ok(attempt) => attempt,
-        Err(why) => return session.broken(call, turn, &why.to_string()).await,
-    };
-    if session.withdrawn(&call.id) {
-        // Cancelled before it left: the client expects no answer.
-        drop(turn);
-        record(session, attempt, OutcomeState::NotSent, None).await;
-        return session.unheard(&call.id);
-    }
-    // Recording took its time: what was decided must still be about what is there now.
-    if moved_on(session, call, plan) {
-        drop(turn);
-        record(session, attempt, OutcomeState::NotSent, None).await;
-        return say_moved(session, call, plan).await;
-    }
-    let sent = session.upstream().ask_in(plan.epoch, message).await;
-    drop(turn);
-    let fate = match sent {
-        Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
-        Err(why) => Fate::NotSent(why.to_string()),
-    };
-    match fate {
-        Fate::Answered(answer) => {
-            let (text, state) = judged(session, call, plan, &answer);
-            let kept = plan.ground.effect.then(|| text.clone());
-            record(session, attempt, state, kept).await;
-            session.reply(&call.id, text).await;
-            if plan.ground.effect
-                && let Err(why) = session.store().delivered(plan.request, event::now()).await
-            {
-                let what = format!("that an answer was delivered could not be recorded: {why}");
-                session.tell("fault", Some(&call.tool), None, &what);
-            }
-        }
-        Fate::NotSent(why) => {
-            record(session, attempt, OutcomeState::NotSent, None).await;
-            let result = refusal::not_sent(&call.tool, &why, plan.era);
-            session.reply(&call.id, message::response(&call.id, &result)).await;
-        }
-        Fate::Refused(why) => {
-            record(session, attempt, OutcomeState::Failed, None).await;
-            let result = refusal::turned_away(&call.tool, &why, plan.era);
-            session.reply(&call.id, message::response(&call.id, &result)).await;
-        }
-        Fate::Lost(why) => {
-            record(session, attempt, OutcomeState::InDoubt, None).await;
-            if session.withdrawn(&call.id) {
-                return session.unheard(&call.id);
-            }
-            session.tell(
-                "in-doubt",
-                Some(&call.tool),
-                None,
-                &format!("a call of {} left and was not answered ({why})", call.tool),
-            );
-            let request = plan.request.to_string();
-            let result =
-                refusal::in_doubt(&call.tool, &why, plan.ground.effect, &request, plan.era);
-            session.reply(&call.id, message::response(&call.id, &result)).await;
-        }
-    }
-}
-
-async fn record(
-    session: &Session,
-    attempt: store::AttemptId,
-    state: OutcomeState,
-    answer: Option<String>,
-) {
-    session.came(state);
-    let outcome = NewOutcome { attempt, state, answer, late: false, at: event::now() };
-    if let Err(why) = session.store().outcome(outcome).await {
-        session.tell("fault", None, None, &format!("an outcome could not be recorded: {why}"));
-    }
-}
-
-/// Measures an answer by the contract that the call was planned under. Gives the text for the client and the outcome.
-fn judged(session: &Session, call: &Call, plan: &Plan, answer: &Message) -> (String, OutcomeState) {
-    let mut as_it_came = answer.text().to_owned();
-    let Ok(raw) = answer.outcome() else {
-        // A definite "no" of the server.
-        return (as_it_came, OutcomeState::Failed);
-    };
-    let Ok(mut result) = serde_json::from_str::<Map<String, Value>>(raw) else {
-        return (as_it_came, OutcomeState::Done);
-    };
-    let kind = result.get("resultType").and_then(Value::as_str).unwrap_or("complete");
-    if kind == "input_required" {
-        return (as_it_came, OutcomeState::AwaitingInput);
-    }
-    if result.get("isError").and_then(Value::as_bool) == Some(true) {
-        return (as_it_came, OutcomeState::Failed);
-    }
-    let deferred = kind != "complete" || call.as_task();
-    if let Some(structured) = result.get("structuredContent").filter(|_| !plan.by.is_empty()) {
-        // Where it cannot be restored it is measured as it is, and stops what depends on it.
-        let restored = session.adapters().restore(&plan.by, structured).ok();
-        if let Some(restored) = restored.filter(|restored| restored != structured) {
-            result.insert("structuredContent".into(), restored);
-            as_it_came = message::response(&call.id, &Value::Object(result.clone()).to_string());
-        }
-    }
-    let Some(planned) = plan.planned.as_ref().filter(|p| !deferred && p.describes_answers()) else {
-        return (as_it_came, OutcomeState::Done);
-    };
-    let fit = match result.get("structuredContent") {
-        Some(structured) => planned.answers(structured),
-        None => Fit::Unknown("it has no structured part".to_owned()),
-    };
-    let (lacks, why) = match fit {
-        Fit::Fits => return (as_it_came, OutcomeState::Done),
-        Fit::Rejected(rejection) => {
-            let at = if rejection.instance_pointer.is_empty() {
-                "it".to_owned()
-            } else {
-                rejection.instance_pointer.clone()
-            };
-            let lacks = planned.lacks(result.get("structuredContent"), &rejection);
-            (lacks, format!("{at} does not fit ({})", rejection.keyword))
-        }
-        Fit::Unknown(_) if result.contains_key("structuredContent") => {
-            return (as_it_came, OutcomeState::Done);
-        }
-        Fit::Unknown(why) => (Vec::new(), why),
-    };
-    session.tell(
-        "broken-answer",
-        Some(&call.tool),
-        None,
-        &format!(
-            "the answer of {} breaks the contract it was planned under: {}",
-            call.tool,
-            if lacks.is_empty() { why.clone() } else { format!("it lacks {}", lacks.join(", ")) }
-        ),
-    );
-    if session.settings().observe {
-        return (as_it_came, OutcomeState::Done);
-    }
-    let result = refusal::broken_answer(&call.tool, &lacks, &why, raw, plan.era);
-    (message::response(&call.id, &result), OutcomeState::Done)
 }
 
 /// Answers a call that is not carried out.
@@ -494,7 +403,16 @@ async fn refuse(session: &Session, call: &Call, plan: &Plan, mut refusal: Refusa
         told: refusal.code.tells_what_moved(),
     };
     let (times, token) = session.view().refused(&refused, now);
-    let person = times >= crate::limits::REPEATS;
+    // While it goes back and forth, the same call may be judged otherwise in a moment.
+    let unsettled = session.upstream().alternates(&call.tool);
+    if unsettled {
+        refusal.changed.push(Fault {
+            rule: "revisions",
+            field: None,
+            what: "its definition goes back and forth between revisions; once it holds still, the same call is judged by that one alone".to_owned(),
+        });
+    }
+    let person = times >= crate::limits::REPEATS && !unsettled;
     if person {
         refusal.required_action = Action::Stop;
         refusal.retry = Retry::No;

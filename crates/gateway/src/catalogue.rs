@@ -12,8 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Catalogue {
     /// Each page's raw `result`, in order.
     pages: Vec<Arc<str>>,
-    /// The cursor that leads to each page after the first.
-    cursors: Vec<String>,
     /// Revisions by name. More than one where the server lists a name twice: a call cannot tell them apart.
     tools: BTreeMap<String, Vec<Arc<Revised>>>,
     /// The digest over all names and digests, in the order of names.
@@ -44,7 +42,6 @@ impl Catalogue {
     /// Reads the pages of one reading. `Err` says in a sentence why they are no list.
     pub fn read(pages: Vec<Arc<str>>, definitions: &Definitions) -> Result<Catalogue, String> {
         let mut tools: BTreeMap<String, Vec<Arc<Revised>>> = BTreeMap::new();
-        let mut cursors = Vec::new();
         for (index, page) in pages.iter().enumerate() {
             let at = format!("tools/list page {}", index + 1);
             let read = ListPage::read(page, &at).map_err(|problems| {
@@ -53,7 +50,6 @@ impl Catalogue {
                     |problem| format!("{}: {}", problem.place, problem.sentence),
                 )
             })?;
-            cursors.extend(read.next);
             for raw in &read.tools {
                 let listed = Listed::read(raw).map_err(|why| format!("{at}: {why}"))?;
                 let raw: Value = serde_json::from_str(listed.raw.get())
@@ -71,7 +67,7 @@ impl Catalogue {
                 let digests: Vec<&str> = revisions.iter().map(|r| r.digest()).collect();
                 (name.clone(), Value::from(digests))
             })));
-        Ok(Catalogue { pages, cursors, tools, digest })
+        Ok(Catalogue { pages, tools, digest })
     }
 
     /// The digest over all tools.
@@ -84,12 +80,8 @@ impl Catalogue {
         self.pages == pages
     }
 
-    /// The page that a cursor leads to, and whether it is the last.
-    pub fn page(&self, cursor: Option<&str>) -> Option<(&Arc<str>, bool)> {
-        let index = match cursor {
-            None => 0,
-            Some(cursor) => 1 + self.cursors.iter().position(|known| known == cursor)?,
-        };
+    /// A page by its number from 0, and whether it is the last.
+    pub fn page(&self, index: usize) -> Option<(&Arc<str>, bool)> {
         self.pages.get(index).map(|page| (page, index + 1 == self.pages.len()))
     }
 

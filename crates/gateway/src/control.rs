@@ -72,7 +72,7 @@ async fn serve(listener: UnixListener, hubs: Arc<[Arc<Hub>]>, events: Events) {
             Ok((stream, _)) => stream,
             Err(_) => {
                 // Out of descriptors, as a rule: they come back.
-                tokio::time::sleep(limits::RESTART_PAUSE).await;
+                tokio::time::sleep(limits::CONTROL_PAUSE).await;
                 continue;
             }
         };

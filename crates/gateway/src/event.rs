@@ -9,7 +9,8 @@ use tokio::sync::broadcast;
 pub struct Event {
     /// Milliseconds since 1970.
     pub at: u64,
-    /// `refused`, `held`, `adapted`, `would-refuse`, `changed`, `fault`, `ended`, `broken-answer`, `cut`.
+    /// `refused`, `held`, `adapted`, `would-refuse`, `would-adapt`, `changed`, `fault`, `ended`, `in-doubt`, `late-answer`,
+    /// `broken-answer`, `cut`.
     pub kind: &'static str,
     /// The server.
     pub server: String,

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod control;
 pub mod event;
 pub mod front;
+pub mod heavy;
 pub mod limits;
 pub mod metrics;
 pub mod mirror;

@@ -8,7 +8,7 @@ pub const QUEUED_CALLS: usize = 256;
 /// Requests of one client that are under way at once. Past this it is refused, not the server flooded.
 pub const OPEN_REQUESTS: usize = 4_096;
 
-/// How long one page of a list may take before the reading has failed.
+/// How long one page of a list may take before the reading has failed, where nobody said otherwise.
 pub const PAGE: Duration = Duration::from_secs(30);
 
 /// Pages of one reading. Real servers use fewer than 20; past this the list is a generator, not a list.
@@ -44,6 +44,12 @@ pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Lists of one server that are looked through for such definitions.
 pub const KEPT_LISTS: u32 = 16;
+
+/// Lists whose pages are being fetched at once in one session: the oldest walk starts again.
+pub const WALKS: usize = 16;
+
+/// How long a client of the modern era may keep a list without asking: as long as a silent drift may stay unfound.
+pub const SERVED_TTL: Duration = Duration::from_secs(30);
 
 /// Lists that one session is remembered to have been shown, besides the last.
 pub const SHOWN: usize = 8;
@@ -83,11 +89,23 @@ pub const ROLLING: Duration = Duration::from_secs(15 * 60);
 /// Readings in a row with one definition after which it has settled.
 pub const SETTLED: u32 = 5;
 
-/// How often a server that ended is started again without a call in between that it answered.
-pub const RESTARTS: u32 = 5;
-
-/// The pause before a server that ended is started again, times the number of tries.
+/// The pause between two starts of a server that answered nothing in between; each further one doubles it.
 pub const RESTART_PAUSE: Duration = Duration::from_millis(200);
+
+/// The longest such pause: what was mended by hand is found within a minute, and a server that cannot start costs little.
+pub const RESTART_MOST: Duration = Duration::from_secs(60);
+
+/// How long a server has to be there until an answer of it counts for having started well.
+pub const STEADY: Duration = Duration::from_secs(5);
+
+/// How long whoever asks waits for the next start. Past this it is told when that will be.
+pub const RESTART_WAIT: Duration = Duration::from_secs(1);
+
+/// The pause after a connection to the control socket could not be taken.
+pub const CONTROL_PAUSE: Duration = Duration::from_millis(200);
+
+/// Notices of a changed list that wait for one reading: a client has a stream or two for them.
+pub const NOTICES: usize = 64;
 
 /// How long a handshake with a server that was started again may take.
 pub const HANDSHAKE: Duration = Duration::from_secs(60);
@@ -100,6 +118,12 @@ pub const LEAVE: Duration = Duration::from_secs(5);
 
 /// How long a server that was told of a cancellation may still answer before the call counts as in doubt.
 pub const WITHDRAWN: Duration = Duration::from_secs(5);
+
+/// Tasks of one session whose result was not fetched yet; the oldest counts as in doubt.
+pub const TASKS: usize = 1_024;
+
+/// Calls of one session that were given up and may still be answered.
+pub const GIVEN_UP: usize = 256;
 
 /// Events that wait for a slow listener before it misses some.
 pub const EVENTS: usize = 1_024;

@@ -163,6 +163,11 @@ pub fn not_recorded(tool: &str, why: &str, era: Era) -> String {
     )
 }
 
+/// A name in a text for a model: plain, or as JSON of plain ASCII.
+fn quoted(name: &str) -> String {
+    contract::admission::shown_name(name)
+}
+
 /// A call that waits for a person, or for which a person said no.
 pub fn held(tool: &str, code: &str, id: &str, expires: u64, era: Era) -> String {
     let text = match code {
@@ -172,19 +177,29 @@ pub fn held(tool: &str, code: &str, id: &str, expires: u64, era: Era) -> String 
         "APPROVAL_DENIED" => format!(
             "NOT EXECUTED: a person denied this call (approval {id}). Nothing was sent. What to do: stop, and ask the person you work for; do not try to reach the same by another way."
         ),
+        "CONTRACT_UNVERIFIED" => format!(
+            "NOT EXECUTED: a person approved this call, and then it could not be checked whether {tool} is still what they were shown. Nothing was sent, and the approval {id} is not used up. What to do: make exactly the same call again; it runs once what holds can be read.",
+            tool = quoted(tool)
+        ),
         _ => format!(
             "NOT EXECUTED: the approval {id} no longer covers this call: its time is over, it was used, or the tool changed. Nothing was sent. What to do: where the call is still wanted, make it again; a person is asked anew."
         ),
+    };
+    let (action, retry) = match code {
+        "APPROVAL_DENIED" => ("stop", "no"),
+        // The very same call, and nothing to decide anew.
+        "CONTRACT_UNVERIFIED" => ("refresh_tools", "auto_allowed"),
+        _ => ("ask_person", "no"),
     };
     let data = json!({
         "error_code": code,
         "tool": tool,
         "id": id,
         "expires": expires,
-        "required_action": if code == "APPROVAL_DENIED" { "stop" } else { "ask_person" },
+        "required_action": action,
         "side_effect_started": false,
         "outcome": "not_sent",
-        "retry": "no",
+        "retry": retry,
     });
     result(&text, &data, false, era)
 }

@@ -1,28 +1,31 @@
 //! One client and one server: what passes as it is, what is read, and what each side is told.
 
+mod changes;
 mod greeting;
+mod hub;
 mod list;
 mod outgoing;
 mod record;
 mod tally;
 
+pub use hub::{Hub, Settings};
 pub use tally::{LastCall, Tally};
 
 pub use outgoing::{Opening, Outgoing};
 
-use crate::call::{Call, Turn, carry};
-use crate::catalogue::{Catalogue, Definitions};
+use crate::call::{About, Call, Deferred, Later, Turn, carry};
+use crate::catalogue::Catalogue;
 use crate::compare::Comparisons;
-use crate::event::{self, Event, Events};
+use crate::event::{self, Event};
 use crate::limits;
-use crate::metrics::Metrics;
 use crate::upstream::{FromServer, Upstream};
 use crate::view::View;
-use contract::admission::{Adapt, Plain, Policy};
+use contract::admission::Adapt;
 use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use store::{NewSession, SessionEnd, SessionId, Store};
@@ -37,88 +40,26 @@ const INVALID_PARAMS: i64 = -32_602;
 /// Where a request says under which token its progress is told.
 const PROGRESS: &[&str] = &["_meta", "progressToken"];
 
+/// The server heard of a subscription, and tells from now on.
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
 const LIST_CHANGED: &str = "notifications/tools/list_changed";
-
-/// What the operator decided beforehand.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// Block nothing; only tell what would have been.
-    pub observe: bool,
-    /// What to do about reach and defaults.
-    pub policy: Policy,
-    /// Tools that only read, whatever they claim.
-    pub reads: BTreeSet<String>,
-    /// Tools whose calls may outlive their contract: they run as tasks, or not at all.
-    pub long: BTreeSet<String>,
-    /// How old the last reading of the list may be for a call with effects.
-    pub effect_age: Option<Duration>,
-}
-
-impl Settings {
-    /// True for a tool that is configured as one that only reads.
-    pub fn is_read(&self, tool: &str) -> bool {
-        self.reads.contains(tool)
-    }
-}
-
-/// What all sessions share.
-pub struct Hub {
-    /// Definitions by digest.
-    pub definitions: Arc<Definitions>,
-    /// Comparisons by digests.
-    pub comparisons: Comparisons,
-    /// Durable state.
-    pub store: Arc<dyn Store>,
-    /// Adapters in force.
-    pub adapters: Box<dyn Adapt + Send + Sync>,
-    /// Who is told what happens.
-    pub events: Events,
-    /// What is counted.
-    pub metrics: Arc<Metrics>,
-    /// Sessions that are open.
-    live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
-}
-
-impl Hub {
-    /// A hub without adapters.
-    pub fn new(store: Arc<dyn Store>, options: contract::Options) -> Hub {
-        Hub {
-            definitions: Arc::default(),
-            comparisons: Comparisons::new(options),
-            store,
-            adapters: Box::new(Plain),
-            events: Events::default(),
-            metrics: Arc::default(),
-            live: Mutex::default(),
-        }
-    }
-
-    /// A hub for another server of the same gateway, with adapters of its own.
-    #[must_use]
-    pub fn beside(&self, adapters: Box<dyn Adapt + Send + Sync>) -> Hub {
-        Hub {
-            definitions: Arc::clone(&self.definitions),
-            comparisons: Comparisons::new(self.comparisons.options().clone()),
-            store: Arc::clone(&self.store),
-            adapters,
-            events: self.events.clone(),
-            metrics: Arc::clone(&self.metrics),
-            live: Mutex::default(),
-        }
-    }
-
-    /// The sessions that are open, the oldest first.
-    pub fn sessions(&self) -> Vec<Arc<Session>> {
-        lock(&self.live).values().filter_map(Weak::upgrade).collect()
-    }
-}
 
 /// A request of the client that is under way.
 enum Open {
     Plain,
     Initialize,
-    /// A stream of notices, and whether it asked for those about tools.
-    Listen(bool),
+    /// A question about a call that runs as a task.
+    Task(Arc<Deferred>, About),
+    /// A stream of notices.
+    Listen {
+        /// It asked for those about tools.
+        tools: bool,
+        /// The server heard of it: nothing may be said on it before.
+        acknowledged: bool,
+        /// The digest of the list that it was last told of.
+        told: Option<String>,
+    },
     Call {
         withdrawn: bool,
     },
@@ -133,7 +74,11 @@ pub struct Session {
     principal: String,
     /// Messages for the client.
     down: mpsc::Sender<Outgoing>,
-    calls: mpsc::Sender<Call>,
+    queue: mpsc::Sender<Queued>,
+    /// Messages in the queue, and the one whose turn it is.
+    queued: AtomicUsize,
+    /// All its messages come from one client, one after the other.
+    in_order: bool,
     view: Mutex<View>,
     open: Mutex<BTreeMap<Id, Open>>,
     /// Requests by the token, raw, that their progress is told under.
@@ -141,6 +86,8 @@ pub struct Session {
     /// Digest of the list that the client was last told of.
     noticed: Mutex<String>,
     recorded: tokio::sync::Mutex<Recorded>,
+    changes: Mutex<changes::Changes>,
+    later: Mutex<Later>,
     /// What became of calls, by tool.
     tallies: Mutex<BTreeMap<String, Tally>>,
 }
@@ -160,7 +107,7 @@ impl Drop for Session {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -185,7 +132,7 @@ impl Session {
             at: event::now(),
         };
         let id = hub.store.open_session(new).await?;
-        let (calls, queue) = mpsc::channel(limits::QUEUED_CALLS);
+        let (waiting, queue) = mpsc::channel(limits::QUEUED_CALLS);
         let session = Arc::new(Session {
             hub,
             settings,
@@ -193,12 +140,16 @@ impl Session {
             id,
             principal,
             down,
-            calls,
+            queue: waiting,
+            queued: AtomicUsize::new(0),
+            in_order: !view.is_shared(),
             view: Mutex::new(view),
             open: Mutex::default(),
             progress: Mutex::default(),
             noticed: Mutex::default(),
             recorded: tokio::sync::Mutex::default(),
+            changes: Mutex::default(),
+            later: Mutex::default(),
             tallies: Mutex::default(),
         });
         lock(&session.hub.live).insert(id, Arc::downgrade(&session));
@@ -215,8 +166,15 @@ impl Session {
                 let open = match method.as_str() {
                     "tools/call" => Open::Call { withdrawn: false },
                     "initialize" => Open::Initialize,
-                    "subscriptions/listen" => Open::Listen(asks_for_tools(&message)),
-                    _ => Open::Plain,
+                    "subscriptions/listen" => Open::Listen {
+                        tools: asks_for_tools(&message),
+                        acknowledged: false,
+                        told: None,
+                    },
+                    _ => match self.asks_of_task(&message) {
+                        Some((deferred, about)) => Open::Task(deferred, about),
+                        None => Open::Plain,
+                    },
                 };
                 if let Err(why) = self.take_in(id, open, &message) {
                     let text = message::failure(id, TOO_MUCH, &why);
@@ -224,15 +182,7 @@ impl Session {
                 }
                 match method.as_str() {
                     "tools/call" => match Call::read(&message) {
-                        Ok(call) => {
-                            if self.calls.send(call).await.is_err() {
-                                self.reply(
-                                    id,
-                                    message::failure(id, SERVER_ENDED, "the gateway is ending"),
-                                )
-                                .await;
-                            }
-                        }
+                        Ok(call) => self.put_in_turn(id, Queued::Call(Box::new(call))).await,
                         Err(why) => {
                             let why = format!("Invalid params: {why}");
                             self.reply(id, message::failure(id, INVALID_PARAMS, &why)).await;
@@ -242,6 +192,13 @@ impl Session {
                         let this = Arc::clone(self);
                         tokio::spawn(async move { this.list(message).await });
                     }
+                    // A sign of life waits for nobody.
+                    "ping" => self.pass(&message).await,
+                    // What one client asks after a call that is being decided leaves after that call.
+                    _ if self.in_order && self.queued.load(Ordering::Acquire) > 0 => {
+                        let id = id.clone();
+                        self.put_in_turn(&id, Queued::Pass(message)).await;
+                    }
                     _ => self.pass(&message).await,
                 }
             }
@@ -250,8 +207,9 @@ impl Session {
                 self.upstream.learn(|speech| speech.initialized = true);
                 let this = Arc::clone(self);
                 tokio::spawn(async move {
+                    // A reading that fails is kept as a fault, and said so by whoever needs it.
                     let _ = this.upstream.verified(limits::READ_AGE).await;
-                    let _ = this.put_on_record().await;
+                    this.noted("the list of tools", this.put_on_record().await);
                 });
             }
             Kind::Notification { method } if method == "tools/call" => {
@@ -265,6 +223,15 @@ impl Session {
         }
     }
 
+    async fn put_in_turn(&self, id: &Id, what: Queued) {
+        self.queued.fetch_add(1, Ordering::AcqRel);
+        if self.queue.send(what).await.is_err() {
+            self.queued.fetch_sub(1, Ordering::AcqRel);
+            let text = message::failure(id, SERVER_ENDED, "the gateway is ending");
+            self.reply(id, text).await;
+        }
+    }
+
     /// Takes what the server says.
     pub async fn from_server(self: &Arc<Self>, said: FromServer) {
         match said {
@@ -274,27 +241,27 @@ impl Session {
                     let carried = matches!(lock(&self.open).get(id), Some(Open::Call { .. }));
                     match if carried { None } else { self.forget(id) } {
                         Some(Open::Initialize) => self.greeted(id, &message).await,
+                        Some(Open::Task(deferred, about)) => {
+                            let text = self.of_task(&deferred, about, &message).await;
+                            self.say(Outgoing::answer(id, text)).await;
+                        }
                         Some(_) => self.say(Outgoing::answer(id, message.text().to_owned())).await,
                         // Answered twice, or after it was given up: the client is no longer waiting.
+                        None if !carried => self.came_late(id, &message).await,
                         None => {}
                     }
                 }
                 Kind::Notification { method } if method == LIST_CHANGED => {
-                    let this = Arc::clone(self);
                     let about = self.concerns(&message, on);
-                    tokio::spawn(async move {
-                        if let Err(why) = this.upstream.verified(Duration::ZERO).await {
-                            this.tell(
-                                "fault",
-                                None,
-                                None,
-                                &format!("the list of tools changed and could not be read: {why}"),
-                            );
-                        }
-                        let _ = this.put_on_record().await;
-                        let text = message.text().to_owned();
-                        this.notice(Some(Outgoing::beside(about, text))).await;
-                    });
+                    let text = message.text().to_owned();
+                    self.list_moved(Some(Outgoing::beside(about, text)));
+                }
+                Kind::Notification { method } if method == ACKNOWLEDGED => {
+                    let about = self.concerns(&message, on);
+                    self.acknowledged(about.as_ref());
+                    self.say(Outgoing::beside(about, message.text().to_owned())).await;
+                    // What moved before the server began to tell was told to nobody.
+                    self.list_moved(None);
                 }
                 _ => {
                     let about = self.concerns(&message, on);
@@ -309,6 +276,7 @@ impl Session {
                     &format!("the server printed what is no message: {start} ({why})"),
                 );
             }
+            FromServer::Gap => self.list_moved(None),
             FromServer::Lost(id, why) => {
                 if self.forget(&id).is_some() {
                     let why = format!("no answer came: {why}");
@@ -336,7 +304,7 @@ impl Session {
     /// Resolves when nothing that wants an answer is under way any more.
     pub async fn settled(&self) {
         loop {
-            let waits = |open: &Open| !matches!(open, Open::Listen(_));
+            let waits = |open: &Open| !matches!(open, Open::Listen { .. });
             if !lock(&self.open).values().any(waits) {
                 return;
             }
@@ -347,7 +315,9 @@ impl Session {
     /// Ends the session: calls under way are settled by whoever carries them.
     pub async fn close(&self, how: SessionEnd) {
         lock(&self.hub.live).remove(&self.id);
-        let _ = self.hub.store.close_session(self.id, how, event::now()).await;
+        self.leave_tasks().await;
+        let closed = self.hub.store.close_session(self.id, how, event::now()).await;
+        self.noted("the end of a session", closed);
     }
 
     /// Takes a request in.
@@ -360,6 +330,7 @@ impl Session {
             return Err(format!("{} requests are under way", limits::OPEN_REQUESTS));
         }
         open.insert(id.clone(), new);
+        self.reuses(id);
         if let Some(token) = mcp::json::find(message.params().unwrap_or_default(), PROGRESS) {
             lock(&self.progress).insert(token.to_owned(), id.clone());
         }
@@ -376,6 +347,11 @@ impl Session {
     /// True where a request of this id is under way.
     pub fn is_open(&self, id: &Id) -> bool {
         lock(&self.open).contains_key(id)
+    }
+
+    /// True where the client still waits for what a message asks.
+    fn wants(&self, message: &Message) -> bool {
+        matches!(message.kind(), Kind::Request { id, .. } if self.is_open(id))
     }
 
     /// True where nothing is under way.
@@ -414,11 +390,11 @@ impl Session {
                     true
                 }
                 Some(Open::Initialize) | None => true,
-                Some(Open::Plain | Open::Listen(_)) => false,
+                Some(Open::Plain | Open::Task(..) | Open::Listen { .. }) => false,
             };
             if !answered_elsewhere {
-                // Nobody will answer it; a late answer is dropped.
-                self.forget(&id);
+                // Nobody will answer it.
+                self.unheard(&id).await;
             }
             self.upstream.break_off(&id);
         }
@@ -428,8 +404,10 @@ impl Session {
     }
 
     /// Nobody will hear the answer to a request: its outcome is on record all the same.
-    pub(crate) fn unheard(&self, id: &Id) {
-        self.forget(id);
+    pub(crate) async fn unheard(&self, id: &Id) {
+        if self.forget(id).is_some() {
+            self.say(Outgoing::ended(id)).await;
+        }
     }
 
     /// True where the client no longer wants an answer to a call.
@@ -458,9 +436,9 @@ impl Session {
     /// Answers a request of the client.
     pub(crate) async fn reply(&self, id: &Id, text: String) {
         // Who withdrew a request expects no answer to it.
-        if !matches!(self.forget(id), Some(Open::Call { withdrawn: true })) {
-            self.say(Outgoing::answer(id, text)).await;
-        }
+        let withdrawn = matches!(self.forget(id), Some(Open::Call { withdrawn: true }));
+        let outgoing = if withdrawn { Outgoing::ended(id) } else { Outgoing::answer(id, text) };
+        self.say(outgoing).await;
     }
 
     /// Sends a message to the client.
@@ -499,6 +477,11 @@ impl Session {
         &self.settings
     }
 
+    /// Calls that may still be answered.
+    pub(crate) fn later(&self) -> &Mutex<Later> {
+        &self.later
+    }
+
     /// Durable state.
     pub fn store(&self) -> &dyn Store {
         &*self.hub.store
@@ -523,19 +506,33 @@ fn asks_for_tools(message: &Message) -> bool {
     })
 }
 
+/// What leaves in the order in which it came.
+enum Queued {
+    Call(Box<Call>),
+    Pass(Message),
+}
+
 /// Carries calls one after the other up to where they leave, so that they leave in the order in which they came.
-async fn in_turn(session: std::sync::Weak<Session>, mut queue: mpsc::Receiver<Call>) {
-    while let Some(call) = queue.recv().await {
+async fn in_turn(session: Weak<Session>, mut queue: mpsc::Receiver<Queued>) {
+    while let Some(queued) = queue.recv().await {
         let Some(session) = session.upgrade() else { return };
-        let (turn, ended) = Turn::new();
-        tokio::spawn(carry(session, call, turn));
-        // An error is the end of the turn too.
-        let _ = ended.await;
+        match queued {
+            Queued::Call(call) => {
+                let (turn, ended) = Turn::new();
+                tokio::spawn(carry(Arc::clone(&session), *call, turn));
+                // An error is the end of the turn too.
+                let _ = ended.await;
+            }
+            // What was withdrawn meanwhile is asked for no more.
+            Queued::Pass(message) if !session.wants(&message) => {}
+            Queued::Pass(message) => session.pass(&message).await,
+        }
+        session.queued.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// Reads the list of a quiet server from time to time, and tells the client of what others found.
-async fn watch(session: std::sync::Weak<Session>) {
+async fn watch(session: Weak<Session>) {
     let Some(mut moves) = session.upgrade().map(|session| session.upstream.moves()) else { return };
     loop {
         // Chance keeps many gateways from asking one server in step.
@@ -553,7 +550,7 @@ async fn watch(session: std::sync::Weak<Session>) {
         if due && session.view().last().is_some() {
             let _ = session.upstream.verified(limits::POLL / 2).await;
         }
-        let _ = session.put_on_record().await;
+        session.noted("the list of tools", session.put_on_record().await);
         session.notice(None).await;
     }
 }

@@ -2,6 +2,7 @@
 //! run under, and what was granted. Four answers to four questions; none stands for another.
 
 use crate::catalogue::Catalogue;
+use crate::heavy::heavy;
 use crate::session::{Hub, Session, Tally};
 use crate::upstream::Health;
 use crate::{event, limits};
@@ -218,12 +219,23 @@ impl OnRecord {
     }
 }
 
+/// Why it cannot be said what holds.
+#[derive(Debug, thiserror::Error)]
+pub enum StatusError {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The comparisons came to no end.
+    #[error("{0}")]
+    Unfinished(String),
+}
+
 /// What holds in this process.
 ///
 /// # Errors
 /// Where the store cannot be read.
-pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StoreError> {
-    let mut on_record: BTreeMap<String, OnRecord> = BTreeMap::new();
+pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StatusError> {
+    let mut on_record: BTreeMap<String, Arc<OnRecord>> = BTreeMap::new();
     let (mut sessions, mut more_sessions) = (Vec::new(), 0);
     for session in hubs.iter().flat_map(|hub| hub.sessions()) {
         let server = session.upstream().name();
@@ -236,10 +248,12 @@ pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StoreError
         }
         if !on_record.contains_key(server) {
             let known = OnRecord::read(session.store(), server).await?;
-            on_record.insert(server.to_owned(), known);
+            on_record.insert(server.to_owned(), Arc::new(known));
         }
-        if let Some(known) = on_record.get(server) {
-            sessions.push(session_status(&session, known, filter));
+        if let Some(known) = on_record.get(server).cloned() {
+            let filter = filter.clone();
+            let told = heavy(move || session_status(&session, &known, &filter)).await;
+            sessions.push(told.map_err(StatusError::Unfinished)?);
         }
     }
     let mut adapters = Vec::new();

@@ -8,6 +8,7 @@ mod health;
 pub use health::Health;
 
 mod reading;
+mod restart;
 
 use crate::catalogue::{Catalogue, Definitions};
 use crate::limits;
@@ -17,6 +18,7 @@ use contract::Revised;
 use mcp::duplex::{self, Incoming, Routed, Sending, Uplink};
 use mcp::message::{Id, Kind, Message};
 use mcp::{Era, Revision, http};
+use restart::Restart;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -58,6 +60,8 @@ pub enum FromServer {
     Message(Message, Option<Id>),
     /// A line that is no message: its start, and why.
     Stray(String, String),
+    /// What the server said for a while did not come here: the list has to be looked at again.
+    Gap,
     /// A request of the client, other than a call, that will not be answered.
     Lost(Id, String),
     /// The server ended; how.
@@ -108,14 +112,15 @@ pub struct Upstream {
     known: Mutex<Known>,
     reading: tokio::sync::Mutex<()>,
     connecting: tokio::sync::Mutex<()>,
-    /// Starts in a row after which nothing was answered.
-    tries: AtomicU32,
+    restart: Mutex<Restart>,
     starts: AtomicU32,
     last_end: Mutex<Option<String>>,
     this: Weak<Upstream>,
     moved: watch::Sender<u64>,
     own: String,
     count: AtomicU64,
+    /// How long one answer to a question of the gateway's own may take.
+    patience: Duration,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -128,6 +133,7 @@ impl Upstream {
         name: String,
         server: Server,
         definitions: Arc<Definitions>,
+        patience: Option<Duration>,
     ) -> (Arc<Upstream>, mpsc::Receiver<FromServer>) {
         let (out, incoming) = mpsc::channel(limits::EVENTS);
         let upstream = Arc::new_cyclic(|this| Upstream {
@@ -144,13 +150,14 @@ impl Upstream {
             known: Mutex::default(),
             reading: tokio::sync::Mutex::default(),
             connecting: tokio::sync::Mutex::default(),
-            tries: AtomicU32::new(0),
+            restart: Mutex::default(),
             starts: AtomicU32::new(0),
             last_end: Mutex::default(),
             moved: watch::Sender::new(0),
             // Ids of the gateway's own requests cannot be those of a client.
             own: format!("steadfast-{}-", uuid::Uuid::new_v4().simple()),
             count: AtomicU64::new(0),
+            patience: patience.unwrap_or(limits::PAGE),
         });
         (upstream, incoming)
     }
@@ -218,6 +225,11 @@ impl Upstream {
             }
         }
         live
+    }
+
+    /// True where the list has the name more than once.
+    pub fn lists_twice(&self, tool: &str) -> bool {
+        lock(&self.known).catalogue.as_ref().is_some_and(|list| list.tool(tool).len() > 1)
     }
 
     /// True where the tool's definition alternates.
@@ -329,14 +341,14 @@ impl Upstream {
             let fate = self.ask(&message).await.map_err(|why| why.to_string())?;
             fate.await.map_err(|_| "the connection ended".to_owned())
         };
-        match timeout(limits::PAGE, asked).await {
+        match timeout(self.patience, asked).await {
             Ok(Ok(Fate::Answered(answer))) => Ok(answer),
             Ok(Ok(Fate::Lost(why) | Fate::Refused(why) | Fate::NotSent(why)) | Err(why)) => {
                 Err(why)
             }
             Err(_) => {
                 lock(&self.waiting).remove(&id);
-                Err(format!("the server did not answer {method} within {:?}", limits::PAGE))
+                Err(format!("the server did not answer {method} within {:?}", self.patience))
             }
         }
     }
@@ -353,15 +365,18 @@ impl Upstream {
         if self.closing.load(Ordering::Acquire) {
             return Err(NotSent("the session is ending".into()));
         }
-        let tries = self.tries.fetch_add(1, Ordering::Relaxed);
-        if tries >= limits::RESTARTS {
+        let (wait, tries) = {
+            let restart = lock(&self.restart);
+            (restart.wait(Instant::now()), restart.tries)
+        };
+        if wait > limits::RESTART_WAIT {
+            let seconds = wait.as_secs() + 1;
             return Err(NotSent(format!(
-                "the server ended {tries} times in a row and is not started again"
+                "the server ended {tries} times in a row and is started again in {seconds} s at the earliest"
             )));
         }
-        if tries > 0 {
-            tokio::time::sleep(limits::RESTART_PAUSE * tries).await;
-        }
+        tokio::time::sleep(wait).await;
+        lock(&self.restart).begin(Instant::now());
         let (link, incoming) = match &self.server {
             Server::Command(command) => {
                 duplex::start(command).map_err(|why| NotSent(why.to_string()))?
@@ -378,7 +393,11 @@ impl Upstream {
         *lock(&self.link) = Some(link.clone());
         self.renewed();
         tokio::spawn(pump(Weak::clone(&self.this), self.out.clone(), incoming));
-        self.starts.fetch_add(1, Ordering::Relaxed);
+        if self.starts.fetch_add(1, Ordering::Relaxed) > 0 {
+            let out = self.out.clone();
+            // Where nobody listens any more, nobody has to look again.
+            tokio::spawn(async move { out.send(FromServer::Gap).await });
+        }
         Ok(link)
     }
 
@@ -478,7 +497,7 @@ async fn pump(
                 };
                 match waiter {
                     Some(waiter) => {
-                        upstream.tries.store(0, Ordering::Relaxed);
+                        lock(&upstream.restart).answered(Instant::now());
                         let _ = waiter.send(Fate::Answered(message));
                         continue;
                     }
@@ -506,8 +525,9 @@ async fn pump(
             }
             Incoming::Renewed => {
                 upstream.renewed();
-                continue;
+                FromServer::Gap
             }
+            Incoming::Listening => FromServer::Gap,
             Incoming::Stray(start, why) => FromServer::Stray(start, why),
             Incoming::Ended(how) => {
                 let how = how.unwrap_or_else(|| "it closed the connection".to_owned());

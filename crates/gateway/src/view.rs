@@ -38,8 +38,8 @@ pub struct View {
     /// What the caller declared to have planned with.
     pinned: Option<Arc<Catalogue>>,
     shown: VecDeque<Shown>,
-    /// A list whose pages are being fetched.
-    walking: Option<Arc<Catalogue>>,
+    /// Lists whose pages are being fetched, by what their cursors begin with: two walks never share a page.
+    walks: VecDeque<(String, Arc<Catalogue>)>,
     /// Tool and live digest of refusals, with when they were told: from then on the client knows, and what it saw before counts no more.
     told: HashMap<(String, String), Instant>,
     tokens: VecDeque<(String, Token)>,
@@ -59,6 +59,11 @@ impl View {
         View { grade: Some(Grade::Declared), pinned: Some(list), ..View::default() }
     }
 
+    /// True where many clients share it.
+    pub fn is_shared(&self) -> bool {
+        self.grade == Some(Grade::Principal)
+    }
+
     /// The list that the client declared to plan with.
     pub fn pinned(&self) -> Option<&Arc<Catalogue>> {
         self.pinned.as_ref()
@@ -71,7 +76,6 @@ impl View {
 
     /// Takes down that a list was shown whole.
     pub fn show(&mut self, catalogue: Arc<Catalogue>, at: Instant) {
-        self.walking = None;
         if let Some(last) = self.shown.back_mut()
             && last.catalogue.digest() == catalogue.digest()
         {
@@ -85,14 +89,38 @@ impl View {
         self.shown.push_back(Shown { at, catalogue });
     }
 
-    /// The list whose pages a client is fetching.
-    pub fn walking(&self) -> Option<Arc<Catalogue>> {
-        self.walking.clone()
+    /// What the clients may hold of what was shown: the last list of one client; of many clients, each of the last lists.
+    pub fn held(&self) -> Vec<Arc<Catalogue>> {
+        let shown = self.shown.iter().rev().map(|shown| Arc::clone(&shown.catalogue));
+        match self.grade {
+            Some(Grade::Principal) => shown.collect(),
+            _ => shown.take(1).collect(),
+        }
     }
 
-    /// Starts showing a list page by page.
-    pub fn walk(&mut self, catalogue: Arc<Catalogue>) {
-        self.walking = Some(catalogue);
+    /// Where a cursor leads: the list that is being fetched, and the number of the page. `None` for a cursor that was
+    /// never given, or too long ago.
+    pub fn page_of(&self, cursor: &str) -> Option<(Arc<Catalogue>, usize)> {
+        let (name, page) = cursor.split_once('-')?;
+        let (_, list) = self.walks.iter().find(|(known, _)| known == name)?;
+        Some((Arc::clone(list), page.parse().ok()?))
+    }
+
+    /// The cursor to a page of a list. Every reading has its own, so that a walk that began with one ends with it.
+    pub fn cursor_to(&mut self, list: &Arc<Catalogue>, page: usize) -> String {
+        let known = self.walks.iter().find(|(_, known)| Arc::ptr_eq(known, list));
+        let name = match known {
+            Some((name, _)) => name.clone(),
+            None => {
+                if self.walks.len() >= limits::WALKS {
+                    self.walks.pop_front();
+                }
+                let name = uuid::Uuid::new_v4().simple().to_string();
+                self.walks.push_back((name.clone(), Arc::clone(list)));
+                name
+            }
+        };
+        format!("{name}-{page}")
     }
 
     /// The revisions that a call of the tool may have been planned under, and how well that is known.
@@ -142,7 +170,8 @@ impl View {
         if self.repeats.len() >= limits::REFUSALS {
             self.repeats.clear();
         }
-        let times = self.repeats.entry((call.tool.to_owned(), call.whole.clone())).or_default();
+        let repeated = (call.tool.to_owned(), repeat_of(&call.whole, call.live));
+        let times = self.repeats.entry(repeated).or_default();
         *times += 1;
         let times = *times;
         self.tokens.retain(|(_, token)| token.expires > now);
@@ -190,10 +219,15 @@ impl View {
             return None;
         }
         // A new decision: what was refused before it no longer counts as repeated.
-        let whole = rest(&[]);
-        self.repeats.remove(&(tool.to_owned(), whole));
+        let repeated = repeat_of(&rest(&[]), &token.live);
+        self.repeats.remove(&(tool.to_owned(), repeated));
         self.tokens.remove(index).map(|(_, token)| token.live)
     }
+}
+
+/// A call that is made again, of the same live revision: of another one it is judged anew.
+fn repeat_of(whole: &str, live: &str) -> String {
+    format!("{whole} {live}")
 }
 
 /// A refused call, as it is taken down.

@@ -36,7 +36,8 @@ pub async fn wrap(
     stop: impl Future<Output = ()>,
 ) -> Result<(), StoreError> {
     let Wrapped { name, server, principal, settings } = wrapped;
-    let (upstream, mut said) = Upstream::new(name, server, Arc::clone(&hub.definitions));
+    let (upstream, mut said) =
+        Upstream::new(name, server, Arc::clone(&hub.definitions), settings.patience);
     let (down, out) = mpsc::channel(limits::QUEUED_CALLS);
     let opening = Opening { principal, era: store::Era::Legacy, view: View::default() };
     let session =
@@ -109,6 +110,9 @@ async fn read(
 /// Writes messages for the client, a line each.
 async fn write(mut output: impl AsyncWrite + Unpin, mut out: mpsc::Receiver<Outgoing>) {
     while let Some(outgoing) = out.recv().await {
+        if outgoing.text.is_empty() {
+            continue;
+        }
         let mut line = outgoing.text.into_bytes();
         // A line feed inside a message could only be white space between its tokens.
         line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');

@@ -153,5 +153,5 @@ fn script(edit: impl Fn(&mut Value, &mut Deed)) -> Script {
     let old = phase(&tool, &deed);
     let (mut tool, mut deed) = (tool, deed);
     edit(&mut tool, &mut deed);
-    Script { phases: vec![old, phase(&tool, &deed)], announces: true, tells: false, page: None }
+    Script { phases: vec![old, phase(&tool, &deed)], announces: true, ..Script::default() }
 }

@@ -14,6 +14,9 @@ pub const PHASE_WAIT: Duration = Duration::from_secs(20);
 /// How long a request to the recorder may take: it is on this machine.
 pub const REQUEST: Duration = Duration::from_secs(30);
 
+/// How long an answer takes that comes too late: longer than a cancelled call is waited for.
+pub const LATE: Duration = Duration::from_millis(6_500);
+
 /// Phases of one script.
 pub const PHASES: usize = 1_000;
 
@@ -43,6 +46,9 @@ pub const MESSAGE_CHARS: usize = 280;
 
 /// Messages that wait in a relay: past it, whoever sends is slowed down.
 pub const RELAYED: usize = 64;
+
+/// Notifications of one flood: what a server that went wrong says in a second.
+pub const FLOOD: u64 = 10_000;
 
 /// Faults that wait at once: a test arms a few.
 pub const FAULTS: usize = 100;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// A script.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// What holds, one after the other.
@@ -20,6 +20,9 @@ pub struct Script {
     /// Tools per page; all on one page where it is absent.
     #[serde(default)]
     pub page: Option<usize>,
+    /// For how long modern clients are told to keep a list, and to share it with everyone; milliseconds.
+    #[serde(default)]
+    pub ttl: Option<u64>,
 }
 
 /// What holds during one phase.
@@ -37,6 +40,9 @@ pub struct Phase {
     /// A list is answered only once clients have been told of a change ([`crate::Recorder::ring`]).
     #[serde(default)]
     pub list_waits: bool,
+    /// The list takes so long, in milliseconds.
+    #[serde(default)]
+    pub list_takes: u64,
 }
 
 /// What a tool does.
@@ -58,6 +64,9 @@ pub struct Deed {
     /// The structured answer.
     #[serde(default)]
     pub answer: Value,
+    /// It runs as a task.
+    #[serde(default)]
+    pub task: bool,
     /// What goes wrong.
     #[serde(default)]
     pub fault: Option<Fault>,
@@ -77,6 +86,12 @@ pub enum Fault {
     FailsAfter,
     /// It is done and answered twice.
     AnswersTwice,
+    /// It is done, and answered after whoever asked has given up.
+    AnswersLate,
+    /// It is done, and what comes back with its id is no message.
+    Garbles,
+    /// It is done, and the answer breaks off in the middle.
+    BreaksOff,
     /// It is done, and the answer waits until another phase holds.
     WaitsForSwitch,
 }

@@ -1,11 +1,13 @@
 //! A server that follows a script, on a pipe, in both eras.
 
+use crate::limits;
 use crate::recorder::{Heard, Signals};
 use crate::script::{Deed, Fault, Phase, Script};
 use crate::wire::Wire;
 use mcp::framing::{Line, Lines};
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::{Map, Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Mutex, mpsc, watch};
@@ -29,6 +31,7 @@ pub async fn serve(
         listens: Mutex::default(),
         rings: watch::Sender::new(0),
         first: OnceLock::new(),
+        listed: AtomicU64::new(0),
     });
     server.wire.phase(None).await?;
     let writer = tokio::spawn(write(output, lines));
@@ -55,6 +58,8 @@ struct Serving {
     rings: watch::Sender<u64>,
     /// What the recorder had told when the server began.
     first: OnceLock<Signals>,
+    /// How often the list was given.
+    listed: AtomicU64,
 }
 
 async fn read(server: &Arc<Serving>, mut input: impl AsyncRead + Unpin) {
@@ -158,6 +163,18 @@ impl Serving {
                 let _ = self.out.send(text).await;
                 return;
             }
+            "lab/silent" => return,
+            "lab/listed" => json!({"times": self.listed.load(Ordering::Acquire)}),
+            "tasks/result" | "tasks/get" => self.task(&params, method).await,
+            "lab/flood" => {
+                // Says that its list changed, again and again.
+                let times = params.get("times").and_then(Value::as_u64).unwrap_or(0);
+                let text = message::notification("notifications/tools/list_changed", None);
+                for _ in 0..times.min(limits::FLOOD) {
+                    let _ = self.out.send(text.clone()).await;
+                }
+                json!({})
+            }
             "lab/ask" => {
                 // Asks the client something, as servers of the old era may.
                 let own = Id::Text("from-the-server".to_owned());
@@ -205,6 +222,8 @@ impl Serving {
             let before = self.first.get().map_or(0, |signals| signals.rings);
             let _ = rings.wait_for(|rings| *rings > before).await;
         }
+        tokio::time::sleep(std::time::Duration::from_millis(phase.list_takes)).await;
+        self.listed.fetch_add(1, Ordering::AcqRel);
         if let Some(code) = phase.list_fails {
             return Err((code, "the list cannot be read".to_owned()));
         }
@@ -216,8 +235,9 @@ impl Serving {
         let mut result = Map::new();
         if modern {
             result.insert("resultType".into(), "complete".into());
-            result.insert("ttlMs".into(), 0.into());
-            result.insert("cacheScope".into(), "private".into());
+            let scope = if self.script.ttl.is_some() { "public" } else { "private" };
+            result.insert("ttlMs".into(), self.script.ttl.unwrap_or(0).into());
+            result.insert("cacheScope".into(), scope.into());
         }
         let tools = phase.tools.iter().skip(start).take(size).cloned().collect();
         result.insert("tools".into(), Value::Array(tools));
@@ -226,6 +246,20 @@ impl Serving {
             result.insert("nextCursor".into(), next.to_string().into());
         }
         Ok(Value::Object(result))
+    }
+
+    /// What came of a task: what its tool answers in the phase that holds now.
+    async fn task(&self, params: &Map<String, Value>, method: &str) -> Value {
+        let phase = self.wire.phase(None).await.unwrap_or(0);
+        let task = params.get("taskId").and_then(Value::as_str).unwrap_or_default();
+        let deed =
+            task.strip_prefix("task-").and_then(|tool| self.script.phase(phase).deeds.get(tool));
+        let answer = deed.map_or(Value::Null, |deed| deed.answer.clone());
+        let result = json!({"content": [], "structuredContent": answer});
+        if method == "tasks/result" {
+            return result;
+        }
+        json!({"resultType": "complete", "taskId": task, "status": "completed", "result": result})
     }
 
     async fn call(&self, id: &Id, params: &Map<String, Value>, modern: bool) {
@@ -268,13 +302,35 @@ impl Serving {
         if deed.fault == Some(Fault::WaitsForSwitch) {
             while self.wire.phase(Some(number)).await == Ok(number) {}
         }
+        if deed.task {
+            let task = json!({"taskId": format!("task-{name}"), "status": "working", "ttl": null});
+            let result = if modern {
+                json!({"resultType": "task", "taskId": task["taskId"], "status": "working"})
+            } else {
+                json!({"task": task})
+            };
+            let _ = self.out.send(message::response(id, &result.to_string())).await;
+            return;
+        }
         let mut result = Map::new();
         if modern {
             result.insert("resultType".into(), "complete".into());
         }
+        if deed.fault == Some(Fault::AnswersLate) {
+            tokio::time::sleep(limits::LATE).await;
+        }
         match deed.fault {
             Some(Fault::SilentAfter) => return,
             Some(Fault::EndsAfter) => std::process::exit(9),
+            Some(Fault::Garbles) => {
+                let _ = self.out.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id}}}")).await;
+                return;
+            }
+            Some(Fault::BreaksOff) => {
+                let start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[");
+                let _ = self.out.send(start).await;
+                return;
+            }
             Some(Fault::Fails | Fault::FailsAfter) => {
                 result.insert("content".into(), json!([{"type": "text", "text": "it failed"}]));
                 result.insert("isError".into(), true.into());

@@ -245,6 +245,8 @@ async fn answer_on_pipe(
             None => return Err(Failure::Ended(server.status().await)),
             Some(stdio::Incoming::TooLong) => return Err(Failure::TooLong(limits::MESSAGE_BYTES)),
             Some(stdio::Incoming::Stray(line, why)) => side.stray(line, why),
+            // A fetch waits for a better answer as long as for any.
+            Some(stdio::Incoming::Garbled(..)) => {}
             Some(stdio::Incoming::Message(message)) => {
                 if answers(&message, ids) {
                     return Ok((message, None));

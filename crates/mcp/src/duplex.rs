@@ -29,6 +29,8 @@ pub enum Incoming {
     Lost(Id, Failure),
     /// The server had lost the session and was greeted anew: what it said before may no longer hold.
     Renewed,
+    /// The stream on which the server speaks unasked is open, or open again: what it said before that did not come here.
+    Listening,
     /// The server is gone, with how it ended where that is known.
     Ended(Option<String>),
 }
@@ -105,6 +107,9 @@ async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
         let item = match item {
             stdio::Incoming::Message(message) => Incoming::Message(message, None),
             stdio::Incoming::Stray(start, why) => Incoming::Stray(start, why),
+            stdio::Incoming::Garbled(id, why) => {
+                Incoming::Lost(id, Failure::Garbled(why, String::new()))
+            }
             stdio::Incoming::TooLong => Incoming::Stray(
                 String::new(),
                 format!("it is longer than {} bytes", limits::RELAYED_BYTES),
@@ -405,6 +410,9 @@ async fn listen(way: Arc<Way>) {
             Ok(None) if server.shares_session(&lock(&web.server)) => break,
             Ok(None) => {}
             Ok(Some(stream)) => {
+                if web.incoming.send(Incoming::Listening).await.is_err() {
+                    break;
+                }
                 let answer = http::Answer::Stream(Box::new(stream));
                 if read(web, &mut server, answer, None).await.is_ok() {
                     failures = 0;

@@ -27,7 +27,7 @@ pub enum FlawKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token {
+pub(crate) enum Token {
     Open(u8),
     Close(u8),
     Comma,
@@ -36,8 +36,8 @@ enum Token {
     Other,
 }
 
-/// The tokens of valid JSON, with their places.
-fn tokens(text: &str) -> impl Iterator<Item = (Token, Range<usize>)> + '_ {
+/// The tokens of JSON, with their places. Of a text that is no JSON, what looks like tokens.
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (Token, Range<usize>)> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
+use crate::json::{self, Token};
 use crate::limits;
 
 /// A message and its envelope. Never empty of both `method` and an outcome.
@@ -250,6 +251,47 @@ impl Message {
             (None, None) => Err(RpcError { code: 0, message: "not a response".into(), data: None }),
         }
     }
+}
+
+/// The ids that a text would answer which is no message: those of objects that name no method, at most as many as a
+/// batch holds. It may break off anywhere; an id that is the last thing in it may be half of one and does not count.
+pub fn answered(text: &str) -> Vec<Id> {
+    let depth = if text.trim_start().starts_with('[') { 2 } else { 1 };
+    let (mut found, mut level) = (Vec::new(), 0_usize);
+    let (mut key, mut expects_key) = (String::new(), false);
+    let (mut id, mut asks) = (None::<Id>, false);
+    for (token, place) in json::tokens(text) {
+        let whole = place.end < text.len();
+        match token {
+            Token::Open(b) => {
+                level += 1;
+                if level == depth {
+                    (id, asks, expects_key) = (None, false, b == b'{');
+                }
+            }
+            Token::Close(_) => {
+                if level == depth {
+                    found.extend(id.take().filter(|_| !asks));
+                }
+                level = level.saturating_sub(1);
+            }
+            Token::Comma if level == depth => expects_key = true,
+            Token::Text if level == depth && expects_key => {
+                expects_key = false;
+                key = serde_json::from_str(&text[place]).unwrap_or_default();
+                asks |= key == "method";
+            }
+            Token::Text | Token::Other if level == depth && key == "id" && whole => {
+                id = Id::read(&text[place]);
+            }
+            _ => {}
+        }
+        if found.len() >= limits::BATCH {
+            return found;
+        }
+    }
+    found.extend(id.filter(|_| !asks));
+    found
 }
 
 impl fmt::Debug for Message {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::error::{Failure, quote};
 use crate::framing::{Line, Lines};
 use crate::limits;
-use crate::message::Message;
+use crate::message::{self, Id, Message};
 use crate::secret::BEARER_VARIABLE;
 
 /// What comes from a server's stdout.
@@ -26,6 +26,8 @@ pub enum Incoming {
     Stray(String, String),
     /// A line above the limit.
     TooLong,
+    /// What came to answer this request is no message; why. Nothing else will answer it.
+    Garbled(Id, String),
 }
 
 /// A running server. Dropping it ends its whole process group at once; [`Server::close`] does so politely.
@@ -139,6 +141,19 @@ impl Server {
     }
 }
 
+/// True where a word names a program that can be started: a path to one, or a name that PATH leads to.
+pub fn is_program(word: &str) -> bool {
+    let runs = |path: &std::path::Path| {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if word.contains('/') {
+        return runs(std::path::Path::new(word));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !word.is_empty() && std::env::split_paths(&path).any(|folder| runs(&folder.join(word)))
+}
+
 /// Writes one message as a line.
 pub(crate) async fn write_line(
     out: &mut (impl AsyncWrite + Unpin),
@@ -197,17 +212,29 @@ async fn read_messages(
 
 fn incoming(line: Line) -> Vec<Incoming> {
     match line {
-        Line::TooLong(_) => vec![Incoming::TooLong],
+        Line::TooLong(head) => {
+            let why = "it is too long";
+            let garbled = garbled(&head, why);
+            std::iter::once(Incoming::TooLong).chain(garbled).collect()
+        }
         Line::Whole(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => Vec::new(),
         Line::Whole(bytes) => match Message::parse_all(&bytes) {
             Ok(messages) => messages.into_iter().map(Incoming::Message).collect(),
             Err(why) => {
                 let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * limits::QUOTE)])
                     .into_owned();
-                vec![Incoming::Stray(quote(&start), why.to_string())]
+                let why = why.to_string();
+                let garbled = garbled(&bytes, &why);
+                std::iter::once(Incoming::Stray(quote(&start), why)).chain(garbled).collect()
             }
         },
     }
+}
+
+/// The requests that a line which is no message would have answered.
+fn garbled(bytes: &[u8], why: &str) -> Vec<Incoming> {
+    let ids = message::answered(&String::from_utf8_lossy(bytes));
+    ids.into_iter().map(|id| Incoming::Garbled(id, why.to_owned())).collect()
 }
 
 async fn drain(

@@ -99,6 +99,14 @@ Examples:
                 ));
             }
             None => {
+                let program = self.command.first().map_or("", String::as_str);
+                if !mcp::stdio::is_program(program) {
+                    return Err(Failure::one(
+                        output::printable(program),
+                        "There is no such program to start.",
+                        "Check that it is installed and on PATH, and that it is written as one word after --.",
+                    ));
+                }
                 let shown = mcp::shown_command(&self.command).join(" ");
                 (Server::Command(self.command.clone()), shown)
             }
@@ -116,6 +124,7 @@ Examples:
                 observe: self.observe,
                 policy,
                 reads: self.read.iter().cloned().collect(),
+                patience: self.server.wait()?,
                 ..Settings::default()
             },
         };

@@ -283,6 +283,27 @@ async fn a_change_between_the_word_and_the_sending_is_seen() {
 }
 
 #[tokio::test]
+async fn an_approval_is_not_used_up_where_what_holds_cannot_be_read() {
+    let mut broken = before();
+    broken["list_fails"] = json!(-32603);
+    let mut live = holding(json!({"phases": [before(), broken]})).await;
+    let arguments = json!({"project": "shop"});
+    let call = live.begin("tools/call", json!({"name": "deploy", "arguments": arguments})).await;
+    let one = waiting(&live).await;
+    live.recorder.switch(1);
+    approve(&live, &id(&one)).await;
+    let answer = live.answer(&json!(call)).await;
+    assert_eq!(code(&answer), "CONTRACT_UNVERIFIED");
+    assert!(text(&answer).contains("is not used up"), "{}", text(&answer));
+    assert!(live.reached().is_empty());
+    live.recorder.switch(0);
+    assert!(ran(&live.call("deploy", arguments.clone()).await), "once it can be read, it runs");
+    assert_eq!(live.reached(), std::slice::from_ref(&arguments));
+    live.begin("tools/call", json!({"name": "deploy", "arguments": arguments})).await;
+    assert_ne!(id(&waiting(&live).await), id(&one), "and it ran once");
+}
+
+#[tokio::test]
 async fn with_an_approver_reach_beyond_the_grant_waits_and_a_look_is_not_enough() {
     let script = json!({"phases": [before(), wider()]});
     let mut live = Live::start_in(enrolled().await, Era::Legacy, script, &[]).await;

@@ -90,7 +90,8 @@ impl Live {
         Live::wrapped(era, tempfile::tempdir().unwrap(), recorder, &[], &[address]).await
     }
 
-    async fn wrapped(
+    /// Starts `wrap` before any server.
+    pub async fn wrapped(
         era: Era,
         folder: TempDir,
         recorder: Recorder,

@@ -92,3 +92,62 @@ async fn an_adapter_can_go_when_nothing_uses_it_and_nobody_holds_what_it_is_for(
     let (_, text, _) = live.person(&["adapters", "report", "--adapters", &file]).await;
     assert!(text.contains("limit-to-page-size  no: it was used at"), "{text}");
 }
+
+/// Three names of one argument and of one member of the answer, one after the other.
+fn renamed(argument: &str, member: &str) -> Value {
+    let mut deploy = tool("deploy", json!({ argument: {"type": "integer"} }), json!([argument]));
+    deploy["outputSchema"] = json!({"type": "object", "properties": { member: {"type": "string"} }, "required": [member]});
+    let mut phase = phase(json!([deploy]));
+    phase["deeds"]["deploy"]["answer"] = json!({ member: "x-1" });
+    phase
+}
+
+#[tokio::test]
+async fn a_call_and_its_answer_go_over_several_revisions() {
+    let step = |id: &str, from: (&str, &str), to: (&str, &str)| {
+        format!(
+            "[[adapter]]\nid = \"{id}\"\ntool = \"deploy\"\nuntil = 2999-01-01\n\n[[adapter.step]]\nrename = {{ from = \"/{}\", to = \"/{}\" }}\n\n[[adapter.result]]\nrename = {{ from = \"/{}\", to = \"/{}\" }}\n\n",
+            from.0, to.0, to.1, from.1
+        )
+    };
+    let (one, two, three) = (("limit", "id"), ("page_size", "key"), ("size", "name"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("adapters.toml");
+    // In the order of time, in which answers must not be restored.
+    std::fs::write(&file, step("first", one, two) + &step("second", two, three)).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    let script = json!({"phases": [renamed(one.0, one.1), renamed(two.0, two.1), renamed(three.0, three.1)]});
+    let mut live = Live::start_in(folder, Era::Legacy, script, &["--adapters", &file]).await;
+    live.greet().await;
+    live.list().await;
+    live.recorder.switch(1);
+    let carried = live.call("deploy", json!({"limit": 4})).await;
+    assert_eq!(carried["result"]["structuredContent"], json!({"id": "x-1"}), "{carried}");
+    live.recorder.switch(2);
+    let carried = live.call("deploy", json!({"limit": 5})).await;
+    assert_eq!(carried["result"]["structuredContent"], json!({"id": "x-1"}), "{carried}");
+    assert_eq!(live.reached(), [json!({"page_size": 4}), json!({"size": 5})]);
+    live.leave().await;
+}
+
+#[tokio::test]
+async fn who_only_watches_sends_what_the_client_wrote_and_tells_what_would_be_adapted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("adapters.toml");
+    std::fs::write(&file, ADAPTER).unwrap();
+    let flags = ["--observe", "--adapters", file.to_str().unwrap()].map(str::to_owned);
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let script = json!({"phases": [sized("limit"), sized("page_size")]});
+    let mut live = Live::start_in(folder, Era::Legacy, script, &flags).await;
+    live.greet().await;
+    live.list().await;
+    live.recorder.switch(1);
+    assert!(ran(&live.call("deploy", json!({"limit": 5})).await));
+    assert_eq!(live.reached(), [json!({"limit": 5})]);
+    live.leave().await;
+    assert!(
+        live.said().contains("would have carried an old call of deploy over"),
+        "{}",
+        live.said()
+    );
+}

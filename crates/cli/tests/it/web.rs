@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// The server. It ends when it is dropped.
 pub struct Web {
@@ -30,6 +31,10 @@ pub struct Steered {
     pub loses_session: AtomicBool,
     /// The status of the next calls, in place of an answer.
     pub status: Mutex<Option<u16>>,
+    /// A greeting is not answered.
+    pub mute: AtomicBool,
+    /// The stream of what nobody asked for is there, and ends after a moment each time.
+    pub tells: AtomicBool,
     /// A call begins a stream and says no more.
     pub hangs: AtomicBool,
     /// A stream that hung was closed by the other side.
@@ -77,6 +82,10 @@ async fn answer(
     if method == Method::DELETE {
         return StatusCode::OK.into_response();
     }
+    if method == Method::GET && state.tells.load(Ordering::SeqCst) {
+        let short = Short(Box::pin(tokio::time::sleep(Duration::from_millis(300))));
+        return ([("content-type", "text/event-stream")], Body::from_stream(short)).into_response();
+    }
     if method != Method::POST {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
@@ -104,6 +113,10 @@ async fn answer(
     }
     if message.get("id").is_none() {
         return StatusCode::ACCEPTED.into_response();
+    }
+    if asked == "initialize" && state.mute.load(Ordering::SeqCst) {
+        let hung = Hung(None, Arc::clone(&state.closed));
+        return ([("content-type", "text/event-stream")], Body::from_stream(hung)).into_response();
     }
     let mut result = match asked {
         "initialize" => json!({
@@ -147,6 +160,17 @@ async fn answer(
         response.headers_mut().insert("mcp-session-id", format!("s-{session}").parse().unwrap());
     }
     response
+}
+
+/// A stream that says nothing and ends.
+struct Short(Pin<Box<tokio::time::Sleep>>);
+
+impl futures_core::Stream for Short {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.as_mut().poll(context).map(|()| None)
+    }
 }
 
 /// A stream that says one thing and no more.

@@ -34,7 +34,23 @@ pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> De
     }
     let judge = Judge { facts, compare, adapt };
     let each = facts.live.iter().map(|live| judge.under(live)).collect();
-    let decision = agreed(facts, each);
+    let decision = match agreed(facts, each) {
+        // Which of the two is meant is the reason, whatever else they say.
+        Decision::Refuse(refusal, ground)
+            if facts.twice && refusal.code != Code::InvalidArguments =>
+        {
+            Decision::Refuse(
+                Refusal {
+                    current_revision: refusal.current_revision,
+                    required_action: Action::AskPerson,
+                    retry: Retry::No,
+                    ..plain(facts, Code::ToolAmbiguous)
+                },
+                ground,
+            )
+        }
+        decision => decision,
+    };
     if !facts.policy.hold_effects || facts.reads() {
         return decision;
     }
@@ -148,6 +164,7 @@ impl Judge<'_> {
             grade,
             effect: ground.effect,
             pin_effects: facts.policy.pin_effects,
+            history: facts.history,
         };
         let ended = match self.adapt.adapt(planned, live, facts.arguments, with) {
             Ok(Some(adapted)) => return Decision::Adapt(adapted, ground),
@@ -400,12 +417,8 @@ fn faults(changes: &[&Change], live: &Revised) -> Vec<Fault> {
         .map(|change| {
             let summary = rules::by_code(change.rule).map_or("it changed", |rule| rule.summary);
             let mut what = summary.trim_end_matches('.').to_owned();
-            if matches!(change.rule, "SF150" | "SF151" | "SF152") {
-                let shown = |value: &Option<Value>| {
-                    value.as_ref().map_or("nothing stated".to_owned(), escaped)
-                };
-                what =
-                    format!("{what} (was {}, is {})", shown(&change.before), shown(&change.after));
+            if let Some(values) = moved_values(change) {
+                what = format!("{what} ({values})");
             }
             let about_input = change.path.starts_with("/inputSchema");
             let argument = change.field.as_deref().filter(|_| about_input);
@@ -415,6 +428,33 @@ fn faults(changes: &[&Change], live: &Revised) -> Vec<Fault> {
             Fault { rule: change.rule, field: change.field.clone(), what }
         })
         .collect()
+}
+
+/// Rules whose values before and after say what moved and hold no prose: kinds, listed values, bounds, patterns, formats,
+/// defaults and hints.
+const VALUES: &[&str] = &[
+    "SF130", "SF131", "SF132", "SF133", "SF134", "SF135", "SF140", "SF141", "SF142", "SF143",
+    "SF150", "SF151", "SF152", "SF310", "SF311", "SF312", "SF315",
+];
+
+/// Characters of a value that a refusal shows: longer ones say no more to a model.
+const SHOWN: usize = 160;
+
+/// What moved, as it was and as it is, where that is a plain value.
+fn moved_values(change: &Change) -> Option<String> {
+    if !VALUES.contains(&change.rule) {
+        return None;
+    }
+    let plain = |value: &Value| match value {
+        Value::Array(values) => values.iter().all(|value| !value.is_array() && !value.is_object()),
+        value => !value.is_object(),
+    };
+    let shown = |value: &Option<Value>| match value {
+        None => Some("nothing stated".to_owned()),
+        Some(value) => Some(escaped(value)).filter(|text| plain(value) && text.len() <= SHOWN),
+    };
+    let (before, after) = (shown(&change.before)?, shown(&change.after)?);
+    (before != after).then(|| format!("was {before}, is {after}"))
 }
 
 /// What the live revision misses in the arguments, and where they do not fit.

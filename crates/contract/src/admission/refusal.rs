@@ -20,6 +20,8 @@ pub enum Code {
     AuthorityWidened,
     /// What it would do under the new contract cannot be decided.
     ContractUndecided,
+    /// The server lists the name more than once, and a call cannot say which is meant.
+    ToolAmbiguous,
     /// Nothing is wrong with it, but such calls wait for a person.
     ApprovalRequired,
 }
@@ -39,6 +41,7 @@ impl Code {
             Code::ContractUnverified => "CONTRACT_UNVERIFIED",
             Code::AuthorityWidened => "AUTHORITY_WIDENED",
             Code::ContractUndecided => "CONTRACT_UNDECIDED",
+            Code::ToolAmbiguous => "TOOL_AMBIGUOUS",
             Code::ApprovalRequired => "APPROVAL_REQUIRED",
         }
     }
@@ -134,6 +137,11 @@ pub struct Refusal {
     pub rejection: Option<String>,
 }
 
+/// A name as a refusal shows it: plain where it is plain, else as JSON of plain ASCII.
+pub fn shown_name(text: &str) -> String {
+    name(text)
+}
+
 /// A name as a refusal shows it: plain where it is plain, else as JSON.
 pub(super) fn name(text: &str) -> String {
     let plain =
@@ -217,6 +225,9 @@ impl Refusal {
             ),
             Code::ContractUndecided => format!(
                 "NOT EXECUTED: {tool} changed, and whether this call still means the same could not be decided. Nothing was sent."
+            ),
+            Code::ToolAmbiguous => format!(
+                "NOT EXECUTED: the server lists more than one tool by the name {tool}, and a call cannot say which is meant. Nothing was sent. Fetching the list again changes nothing while it lists both."
             ),
             Code::ApprovalRequired => {
                 format!(

@@ -60,6 +60,8 @@ fn with<'a>(
     edit: impl Fn(&mut Facts<'a>),
 ) -> Decision {
     let mut facts = Facts {
+        twice: false,
+        history: &[],
         server: "scripted",
         server_version: None,
         name: "deploy",

@@ -63,6 +63,7 @@ step = [{ rename = { from = "/limit", to = "/page_size" } }]
             history: &self.history,
         };
         let with = With {
+            history: &[],
             server: "s",
             server_version: None,
             grade: Grade::Session,

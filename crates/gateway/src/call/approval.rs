@@ -2,7 +2,8 @@
 //! anything moves.
 
 use super::card::{Action, card};
-use super::{Call, Plan, Turn, moved_on, say_moved};
+use super::send::{moved_on, say_moved};
+use super::{Call, Plan, Turn};
 use crate::session::{Outgoing, Session};
 use crate::{event, limits, refusal};
 use contract::admission::{Adapted, Code, Refusal};
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use store::{
     Approval, ApprovalId, ApprovalQuery, ApprovalState, Counted, Decision, NewApproval, Redeemed,
-    StoreError, Verdict, WhyNot,
+    StoreError, Verdict,
 };
 use tokio::time::{Instant, sleep};
 
@@ -64,34 +65,30 @@ pub(super) async fn word(
         Word::Denied => "APPROVAL_DENIED",
         Word::Withdrawn => "WITHDRAWN",
     };
-    let mut moved = false;
     if matches!(word, Word::Approved) {
-        // Time went by: what holds is looked at again before the approval is used up.
-        let _ = session.verified_for(&call.tool).await;
-        moved = moved_on(session, call, plan);
-        if moved {
-            say_moved(session, call, plan).await;
-        }
-        let redeemed = match moved {
-            true => Ok(Redeemed::Not(WhyNot::Void)),
-            false => session.store().redeem(id, digest, event::now()).await,
-        };
-        match redeemed {
-            Ok(Redeemed::Once) => {
-                (record.verdict, record.approval) = (Verdict::Admitted, Some(id));
-                // The request that asked is on record as held, and goes on under its own approval.
-                let recorded = if again { session.decided(&record).await } else { Ok(()) };
-                let turn = turn.take().unwrap_or_else(|| Turn::new().0);
-                return match recorded {
-                    Ok(()) => Some(turn),
-                    Err(why) => broken(session, call, turn, &why).await,
-                };
+        match still_holds(session, call, plan).await {
+            Holds::Yes => {
+                let redeemed = session.store().redeem(id, digest, event::now()).await;
+                match redeemed {
+                    Ok(Redeemed::Once) => {
+                        (record.verdict, record.approval) = (Verdict::Admitted, Some(id));
+                        // The request that asked is on record as held, and goes on under its own approval.
+                        let recorded = if again { session.decided(&record).await } else { Ok(()) };
+                        let turn = turn.take().unwrap_or_else(|| Turn::new().0);
+                        return match recorded {
+                            Ok(()) => Some(turn),
+                            Err(why) => broken(session, call, turn, &why).await,
+                        };
+                    }
+                    Ok(Redeemed::Not(_)) => {}
+                    Err(error) => {
+                        return broken(session, call, Turn::new().0, &error.to_string()).await;
+                    }
+                }
             }
-            Ok(Redeemed::Not(_)) => {}
-            Err(error) => return broken(session, call, Turn::new().0, &error.to_string()).await,
-        }
-        if moved {
-            code = Code::StaleToolSchema.name();
+            // In both cases the approval is not used up. What moved makes it void by itself.
+            Holds::Moved => code = Code::StaleToolSchema.name(),
+            Holds::Unknown => code = Code::ContractUnverified.name(),
         }
     }
     drop(turn);
@@ -103,11 +100,30 @@ pub(super) async fn word(
             return broken(session, call, Turn::new().0, &why).await;
         }
     }
-    if !moved {
+    if code == Code::StaleToolSchema.name() {
+        say_moved(session, call, plan).await;
+    } else {
         let result = refusal::held(&call.tool, code, &id.to_string(), expires, plan.era);
         session.reply(&call.id, message::response(&call.id, &result)).await;
     }
     None
+}
+
+/// Whether what a person decided about is still there.
+enum Holds {
+    Yes,
+    Moved,
+    /// It could not be read, and the call may have an effect.
+    Unknown,
+}
+
+/// Time went by while a person decided: what holds is looked at again before the approval is used up.
+async fn still_holds(session: &Arc<Session>, call: &Call, plan: &Plan) -> Holds {
+    let verified = session.verified_for(&call.tool).await;
+    if moved_on(session, call, plan) {
+        return Holds::Moved;
+    }
+    if verified.is_err() && plan.ground.effect { Holds::Unknown } else { Holds::Yes }
 }
 
 async fn broken(session: &Session, call: &Call, turn: Turn, why: &str) -> Option<Turn> {

@@ -65,6 +65,12 @@ pub fn error(
     )
 }
 
+/// The gateway itself failed at it. What began is on record.
+pub fn broken(why: &tokio::task::JoinError) -> Response {
+    let why = format!("The gateway could not finish it: {why}.");
+    refused(StatusCode::INTERNAL_SERVER_ERROR, &why)
+}
+
 /// What came is no message.
 pub fn unreadable(why: &str) -> Response {
     json(StatusCode::BAD_REQUEST, message::unreadable(why))

@@ -7,7 +7,7 @@
 use super::endpoint::Endpoint;
 use super::joined::Joined;
 use super::queue::{self, Cut, Reader, Weighed, Writer};
-use super::{Front, Served, lock};
+use super::{Front, Served, answer, lock};
 use crate::Event;
 use crate::session::Outgoing;
 use axum::response::Response;
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use store::SessionEnd;
+use tokio::task::JoinHandle;
 
 /// Where a message names the subscription that it belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -59,15 +60,17 @@ impl Weighed for Said {
 pub struct Asked {
     fan: Arc<Fan>,
     id: Id,
+    /// The request is being taken in; that is finished whoever still waits.
+    begun: Option<JoinHandle<()>>,
     /// What comes.
     pub reader: Reader<Said>,
 }
 
 impl Front {
-    /// What the modern clients of a principal share; it is opened where nobody has come in this way yet.
+    /// What the modern clients of a principal share; it is opened where nobody has come in this way yet, in a task of its
+    /// own, so that it is there whole also where the client leaves meanwhile.
     pub(super) async fn fan(
-        &self,
-        served: &Served,
+        self: &Arc<Self>,
         endpoint: &Endpoint,
         principal: &str,
     ) -> Result<Arc<Fan>, Response> {
@@ -77,7 +80,25 @@ impl Front {
             fan.joined.touch();
             return Ok(fan);
         }
-        self.has_room(endpoint, principal).await?;
+        let (front, endpoint, principal) =
+            (Arc::clone(self), endpoint.clone(), principal.to_owned());
+        let opened = tokio::spawn(async move {
+            let served = front.served(&endpoint).map_err(|response| *response)?;
+            front.open_fan(served, &endpoint, &principal).await
+        });
+        match opened.await {
+            Ok(opened) => opened,
+            Err(why) => Err(answer::broken(&why)),
+        }
+    }
+
+    async fn open_fan(
+        &self,
+        served: &Served,
+        endpoint: &Endpoint,
+        principal: &str,
+    ) -> Result<Arc<Fan>, Response> {
+        let key = (endpoint.clone(), principal.to_owned());
         let waiting: Arc<Waiting> = Arc::default();
         let take = {
             let (waiting, events) = (Arc::clone(&waiting), served.hub.events.clone());
@@ -93,7 +114,8 @@ impl Front {
             return Ok(Arc::clone(fan));
         }
         let era = store::Era::Modern;
-        let joined = Joined::open(served, endpoint, principal, era, take).await?;
+        let place = self.reserve(endpoint, principal).map_err(|response| *response)?;
+        let joined = Joined::open(served, endpoint, principal, era, place, take).await?;
         let fan = Arc::new(Fan { joined, waiting, count: AtomicU64::new(1) });
         fans.insert(key, Arc::clone(&fan));
         Ok(fan)
@@ -116,6 +138,10 @@ fn put(waiting: &Waiting, outgoing: Outgoing) -> Result<(), Cut> {
     // In this era nothing comes without having been asked for.
     let Some(about) = outgoing.about else { return Ok(()) };
     let mut waiting = lock(waiting);
+    if outgoing.text.is_empty() {
+        waiting.remove(&about);
+        return Ok(());
+    }
     let Some(waiter) = waiting.get(&about) else { return Ok(()) };
     let text = if outgoing.ends {
         json::replace(
@@ -143,7 +169,7 @@ fn put(waiting: &Waiting, outgoing: Outgoing) -> Result<(), Cut> {
 
 impl Fan {
     /// Sends a request; what comes of it is in what is returned. `None` where it is no request.
-    pub async fn ask(self: &Arc<Self>, message: &Message) -> Option<Asked> {
+    pub fn ask(self: &Arc<Self>, message: &Message) -> Option<Asked> {
         let Kind::Request { id, .. } = message.kind() else { return None };
         let n = self.count.fetch_add(1, Ordering::Relaxed);
         let own = match id {
@@ -163,9 +189,9 @@ impl Fan {
         let (writer, reader) = queue::stream();
         let waiter = Waiter { id: written, token, writer };
         lock(&self.waiting).insert(own.clone(), waiter);
-        let asked = Asked { fan: Arc::clone(self), id: own, reader };
-        self.joined.session.from_client(message).await;
-        Some(asked)
+        let session = Arc::clone(&self.joined.session);
+        let begun = tokio::spawn(async move { session.from_client(message).await });
+        Some(Asked { fan: Arc::clone(self), id: own, begun: Some(begun), reader })
     }
 
     /// Takes a notification. One that cancels a request names it by the client's id, which counts where only one
@@ -209,8 +235,12 @@ impl Drop for Asked {
         else {
             return;
         };
-        let (fan, id) = (Arc::clone(&self.fan), self.id.clone());
+        let (fan, id, begun) = (Arc::clone(&self.fan), self.id.clone(), self.begun.take());
         runtime.spawn(async move {
+            // What is cancelled before it was taken in would be taken in all the same.
+            if let Some(begun) = begun {
+                let _ = begun.await;
+            }
             if fan.joined.session.is_open(&id) {
                 fan.joined.session.from_client(message).await;
             }

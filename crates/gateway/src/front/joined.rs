@@ -1,6 +1,7 @@
 //! A session with its connection to the server, and what carries messages between the two.
 
 use super::endpoint::Endpoint;
+use super::room::Place;
 use super::{Served, answer, lock};
 use crate::limits;
 use crate::session::{Opening, Outgoing, Session};
@@ -23,6 +24,8 @@ pub struct Joined {
     /// Who is authorised.
     pub principal: String,
     heard: Mutex<Instant>,
+    /// Given back when nobody holds the session any more.
+    _place: Place,
     tasks: [AbortHandle; 2],
 }
 
@@ -34,6 +37,7 @@ impl Joined {
         endpoint: &Endpoint,
         principal: &str,
         era: Era,
+        place: Place,
         mut take: impl FnMut(Outgoing) + Send + 'static,
     ) -> Result<Joined, Response> {
         let view = match (endpoint.pinned(served).await?, era) {
@@ -45,6 +49,7 @@ impl Joined {
             served.name.clone(),
             served.server.clone(),
             Arc::clone(&served.hub.definitions),
+            served.settings.patience,
         );
         let (down, mut out) = mpsc::channel(limits::QUEUED_CALLS);
         let opening = Opening { principal: principal.to_owned(), era, view };
@@ -78,6 +83,7 @@ impl Joined {
             endpoint: endpoint.clone(),
             principal: principal.to_owned(),
             heard: Mutex::new(Instant::now()),
+            _place: place,
             tasks: [listener.abort_handle(), router.abort_handle()],
         })
     }

@@ -6,7 +6,7 @@ use super::joined::Joined;
 use super::queue::Reader;
 use super::streams::{Event, Put, Streams};
 use super::token::random;
-use super::{Front, Served, lock, single};
+use super::{Front, lock, single};
 use crate::limits;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -15,6 +15,8 @@ use mcp::{Era, Revision, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::SessionEnd;
+use tokio::sync::oneshot;
+use tokio::task::JoinError;
 use tokio::time::timeout;
 
 /// The header that names the session.
@@ -31,8 +33,7 @@ pub struct Legacy {
 impl Front {
     /// A POST of a legacy client.
     pub(super) async fn legacy_post(
-        &self,
-        served: &Served,
+        self: &Arc<Self>,
         endpoint: &Endpoint,
         principal: &str,
         headers: &HeaderMap,
@@ -42,9 +43,7 @@ impl Front {
         if messages.iter().any(greets) {
             let one = <[Message; 1]>::try_from(messages);
             return match (one, single(headers, SESSION)) {
-                (Ok([message]), Ok(None)) => {
-                    self.initialize(served, endpoint, principal, message).await
-                }
+                (Ok([message]), Ok(None)) => self.initialize(endpoint, principal, message).await,
                 _ => answer::refused(
                     StatusCode::BAD_REQUEST,
                     "initialize opens a session: it comes alone and names none.",
@@ -68,10 +67,10 @@ impl Front {
             })
             .collect();
         if requests.is_empty() {
-            for message in messages {
-                legacy.joined.session.from_client(message).await;
-            }
-            return answer::accepted();
+            return match legacy.take(messages).await {
+                Ok(()) => answer::accepted(),
+                Err(why) => answer::broken(&why),
+            };
         }
         // Before this revision clients took the first event for the answer.
         let primed = version.and_then(Revision::named) >= Revision::named("2025-11-25");
@@ -82,8 +81,8 @@ impl Front {
                 return answer::error(StatusCode::BAD_REQUEST, Some(&id), -31_002, &why, None);
             }
         };
-        for message in messages {
-            legacy.joined.session.from_client(message).await;
+        if let Err(why) = legacy.take(messages).await {
+            return answer::broken(&why);
         }
         let streams = headers.get_all(header::ACCEPT).iter().any(|value| {
             value.to_str().is_ok_and(|v| v.contains("text/event-stream") || v.contains("*/*"))
@@ -94,22 +93,81 @@ impl Front {
         answers(reader, requests.len()).await
     }
 
-    /// Opens a session. Its answer is one message, so that the header with the session goes with it.
+    /// Opens a session, in a task of its own: what began is finished or undone also where the client leaves meanwhile.
     async fn initialize(
-        &self,
-        served: &Served,
+        self: &Arc<Self>,
         endpoint: &Endpoint,
         principal: &str,
         message: Message,
     ) -> Response {
-        if let Err(response) = self.has_room(endpoint, principal).await {
-            return response;
-        }
-        let Kind::Request { id, .. } = message.kind() else { return answer::accepted() };
-        let name = match random() {
-            Ok(name) => name,
-            Err(why) => return answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why),
+        let (reply, answer) = oneshot::channel();
+        let (front, endpoint, principal) =
+            (Arc::clone(self), endpoint.clone(), principal.to_owned());
+        tokio::spawn(async move { front.open(&endpoint, &principal, &message, reply).await });
+        answer.await.unwrap_or_else(|_| {
+            answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "No session could be opened.")
+        })
+    }
+
+    /// Opens a session. Its answer is one message, so that the header with the session goes with it. Where nobody waits
+    /// for it any more, the session ends again: nobody knows its name.
+    async fn open(
+        &self,
+        endpoint: &Endpoint,
+        principal: &str,
+        message: &Message,
+        mut reply: oneshot::Sender<Response>,
+    ) {
+        let Kind::Request { id, .. } = message.kind() else { return };
+        let (name, legacy) = match self.opened(endpoint, principal).await {
+            Ok(opened) => opened,
+            // A client that left needs no answer.
+            Err(response) => return drop(reply.send(response)),
         };
+        let Ok((_, mut reader)) = legacy.streams.open(std::slice::from_ref(id), false) else {
+            return legacy.close(SessionEnd::Closed).await;
+        };
+        legacy.joined.session.from_client(message.clone()).await;
+        let greeting = tokio::select! {
+            greeting = timeout(limits::HANDSHAKE, reader.next()) => greeting.ok().flatten(),
+            () = reply.closed() => None,
+        };
+        let Some(text) = greeting.as_ref().and_then(data) else {
+            legacy.close(SessionEnd::Closed).await;
+            let why = format!("{} did not answer the handshake.", endpoint.server);
+            let response =
+                answer::error(StatusCode::GATEWAY_TIMEOUT, Some(id), -31_001, &why, None);
+            return drop(reply.send(response));
+        };
+        let mut response = answer::json(StatusCode::OK, text.to_owned());
+        if json::find(text, &["error"]).is_some() {
+            // No handshake, no session.
+            legacy.close(SessionEnd::Closed).await;
+            return drop(reply.send(response));
+        }
+        if let Ok(mut value) = HeaderValue::from_str(&name) {
+            value.set_sensitive(true);
+            response.headers_mut().insert(SESSION, value);
+        }
+        lock(&self.sessions).insert(name.clone(), legacy);
+        if reply.send(response).is_err() {
+            let legacy = lock(&self.sessions).remove(&name);
+            if let Some(legacy) = legacy {
+                legacy.close(SessionEnd::Closed).await;
+            }
+        }
+    }
+
+    /// A session that is joined to its server, with the name that its client will know it by.
+    async fn opened(
+        &self,
+        endpoint: &Endpoint,
+        principal: &str,
+    ) -> Result<(String, Arc<Legacy>), Response> {
+        let served = self.served(endpoint).map_err(|response| *response)?;
+        let place = self.reserve(endpoint, principal).map_err(|response| *response)?;
+        let name =
+            random().map_err(|why| answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why))?;
         let streams = Arc::new(Streams::default());
         let take = {
             let (streams, events) = (Arc::clone(&streams), served.hub.events.clone());
@@ -121,33 +179,8 @@ impl Front {
             }
         };
         let era = store::Era::Legacy;
-        let joined = match Joined::open(served, endpoint, principal, era, take).await {
-            Ok(joined) => joined,
-            Err(response) => return response,
-        };
-        let legacy = Arc::new(Legacy { joined, streams });
-        let Ok((_, mut reader)) = legacy.streams.open(std::slice::from_ref(id), false) else {
-            return answer::accepted();
-        };
-        legacy.joined.session.from_client(message.clone()).await;
-        let greeting = timeout(limits::HANDSHAKE, reader.next()).await.ok().flatten();
-        let Some(text) = greeting.as_ref().and_then(data) else {
-            legacy.joined.close(SessionEnd::Closed).await;
-            let why = format!("{} did not answer the handshake.", served.name);
-            return answer::error(StatusCode::GATEWAY_TIMEOUT, Some(id), -31_001, &why, None);
-        };
-        let mut response = answer::json(StatusCode::OK, text.to_owned());
-        if json::find(text, &["error"]).is_some() {
-            // No handshake, no session.
-            legacy.joined.close(SessionEnd::Closed).await;
-            return response;
-        }
-        if let Ok(mut value) = HeaderValue::from_str(&name) {
-            value.set_sensitive(true);
-            response.headers_mut().insert(SESSION, value);
-        }
-        lock(&self.sessions).insert(name, legacy);
-        response
+        let joined = Joined::open(served, endpoint, principal, era, place, take).await?;
+        Ok((name, Arc::new(Legacy { joined, streams })))
     }
 
     /// A GET of a legacy client: the stream of what it did not ask for, or one that broke.
@@ -190,7 +223,11 @@ impl Front {
         let name = single(headers, SESSION).ok().flatten().unwrap_or_default();
         let legacy = lock(&self.sessions).remove(name);
         if let Some(legacy) = legacy {
-            legacy.close(SessionEnd::Closed).await;
+            // It ends also where the client does not wait for that.
+            let closing = tokio::spawn(async move { legacy.close(SessionEnd::Closed).await });
+            if let Err(why) = closing.await {
+                return answer::broken(&why);
+            }
         }
         answer::empty(StatusCode::NO_CONTENT)
     }
@@ -261,6 +298,17 @@ impl Front {
 }
 
 impl Legacy {
+    /// Takes messages in, in their order and all of them, whether or not the client stays to hear of it.
+    async fn take(self: &Arc<Self>, messages: Vec<Message>) -> Result<(), JoinError> {
+        let legacy = Arc::clone(self);
+        let taking = tokio::spawn(async move {
+            for message in messages {
+                legacy.joined.session.from_client(message).await;
+            }
+        });
+        taking.await
+    }
+
     /// Ends the session and its streams.
     pub(super) async fn close(&self, how: SessionEnd) {
         self.joined.close(how).await;

@@ -13,6 +13,7 @@ mod joined;
 mod legacy;
 mod modern;
 mod queue;
+mod room;
 mod serve;
 mod streams;
 pub mod token;
@@ -21,7 +22,8 @@ pub use serve::serve;
 
 use crate::session::{Hub, Settings};
 use crate::upstream::Server;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 use fan::Fan;
 use legacy::Legacy;
 use std::collections::BTreeMap;
@@ -72,6 +74,7 @@ pub struct Front {
     sessions: Mutex<BTreeMap<String, Arc<Legacy>>>,
     /// What the modern clients of one principal share.
     fans: tokio::sync::Mutex<BTreeMap<(endpoint::Endpoint, String), Arc<Fan>>>,
+    room: room::Room,
     ready: tokio::sync::Mutex<health::Known>,
     closing: AtomicBool,
 }
@@ -95,8 +98,18 @@ impl Front {
             tokens,
             sessions: Mutex::default(),
             fans: tokio::sync::Mutex::default(),
+            room: room::Room::default(),
             ready: tokio::sync::Mutex::default(),
             closing: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Front {
+    /// The server that an endpoint names.
+    fn served(&self, endpoint: &endpoint::Endpoint) -> Result<&Served, Box<Response>> {
+        self.servers.get(&endpoint.server).ok_or_else(|| {
+            answer::refused(StatusCode::NOT_FOUND, "There is no such server here.").into()
         })
     }
 }

@@ -6,7 +6,7 @@ use super::fan::{Asked, Fan, Said};
 use super::legacy::VERSION;
 use super::queue;
 use super::streams::{self, Event};
-use super::{Front, Served, answer, single};
+use super::{Front, answer, single};
 use crate::limits;
 use crate::mirror;
 use axum::http::{HeaderMap, StatusCode};
@@ -42,8 +42,7 @@ pub fn is_modern(headers: &HeaderMap, messages: &[Message]) -> bool {
 impl Front {
     /// A POST of a modern client.
     pub(super) async fn modern_post(
-        &self,
-        served: &Served,
+        self: &Arc<Self>,
         endpoint: &Endpoint,
         principal: &str,
         headers: &HeaderMap,
@@ -55,7 +54,7 @@ impl Front {
         if let Err(response) = check(headers, &message) {
             return *response;
         }
-        let fan = match self.fan(served, endpoint, principal).await {
+        let fan = match self.fan(endpoint, principal).await {
             Ok(fan) => fan,
             Err(response) => return response,
         };
@@ -63,10 +62,10 @@ impl Front {
             return *response;
         }
         if matches!(message.kind(), Kind::Notification { .. }) {
-            fan.tell(message).await;
-            return answer::accepted();
+            let told = tokio::spawn(async move { fan.tell(message).await });
+            return told.await.map_or_else(|why| answer::broken(&why), |()| answer::accepted());
         }
-        let Some(mut asked) = fan.ask(&message).await else {
+        let Some(mut asked) = fan.ask(&message) else {
             return answer::refused(
                 StatusCode::BAD_REQUEST,
                 "A client of this revision sends requests and notifications, no answers.",

@@ -126,7 +126,7 @@ impl Front {
     }
 
     async fn answer(
-        &self,
+        self: &Arc<Self>,
         endpoint: &str,
         method: &Method,
         uri: &Uri,
@@ -134,11 +134,10 @@ impl Front {
         body: Body,
     ) -> Result<Response, Response> {
         let principal = self.admit(uri, headers).map_err(|response| *response)?;
-        let served = Endpoint::read(endpoint)
-            .and_then(|endpoint| Some((self.servers.get(&endpoint.server)?, endpoint)));
-        let Some((served, endpoint)) = served else {
+        let Some(endpoint) = Endpoint::read(endpoint) else {
             return Err(answer::refused(StatusCode::NOT_FOUND, "There is no such server here."));
         };
+        self.served(&endpoint).map_err(|response| *response)?;
         if self.closing.load(Ordering::Acquire) {
             return Err(answer::refused(StatusCode::SERVICE_UNAVAILABLE, "The gateway is ending."));
         }
@@ -157,29 +156,10 @@ impl Front {
         }
         let messages = messages(headers, body).await?;
         Ok(if modern::is_modern(headers, &messages) {
-            self.modern_post(served, &endpoint, &principal, headers, messages).await
+            self.modern_post(&endpoint, &principal, headers, messages).await
         } else {
-            self.legacy_post(served, &endpoint, &principal, headers, messages).await
+            self.legacy_post(&endpoint, &principal, headers, messages).await
         })
-    }
-
-    /// `Err` where a principal, or all together, hold as many sessions as there may be.
-    pub(super) async fn has_room(
-        &self,
-        endpoint: &Endpoint,
-        principal: &str,
-    ) -> Result<(), Response> {
-        let fans = self.fans.lock().await.len();
-        let sessions = lock(&self.sessions);
-        let own = sessions.values().filter(|legacy| {
-            legacy.joined.principal == principal && legacy.joined.endpoint.server == endpoint.server
-        });
-        if fans + sessions.len() < limits::SESSIONS && own.count() < limits::SESSIONS_EACH {
-            return Ok(());
-        }
-        let why =
-            "There are as many sessions as there may be; end some, or wait until they expire.";
-        Err(answer::refused(StatusCode::SERVICE_UNAVAILABLE, why))
     }
 
     /// Lets calls finish, then ends every session.

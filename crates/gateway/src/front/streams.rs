@@ -145,6 +145,7 @@ impl Streams {
         let mut inner = self.lock();
         let number = match outgoing.about.as_ref().and_then(|id| inner.requests.get(id)) {
             Some(number) => *number,
+            None if outgoing.text.is_empty() => return Put::Taken,
             None => inner.elsewhere(outgoing),
         };
         if outgoing.ends
@@ -153,17 +154,11 @@ impl Streams {
             inner.requests.remove(id);
         }
         let stream = inner.streams.entry(number).or_default();
-        stream.count += 1;
         stream.moved = Instant::now();
-        let (n, event) = (stream.count, event(Some((number, stream.count)), &outgoing.text));
-        let size = event.bytes();
-        let pushed = stream.live.as_ref().map(|live| live.push(event.clone()));
-        match pushed {
-            Some(Ok(())) => stream.handed = n,
-            Some(Err(_)) => stream.live = None,
-            None => {}
-        }
-        stream.kept.push_back((n, event));
+        let (pushed, size) = match outgoing.text.as_str() {
+            "" => (None, 0),
+            text => stream.say(number, text),
+        };
         if outgoing.ends && number != 0 {
             stream.waiting = stream.waiting.saturating_sub(1);
             if stream.waiting == 0 {
@@ -202,6 +197,21 @@ impl Streams {
 }
 
 impl Stream {
+    /// Says a message, or keeps it until someone listens. Gives what became of it, and how much room it takes.
+    fn say(&mut self, number: u64, text: &str) -> (Option<Result<(), Cut>>, usize) {
+        self.count += 1;
+        let (n, event) = (self.count, event(Some((number, self.count)), text));
+        let size = event.bytes();
+        let pushed = self.live.as_ref().map(|live| live.push(event.clone()));
+        match pushed {
+            Some(Ok(())) => self.handed = n,
+            Some(Err(_)) => self.live = None,
+            None => {}
+        }
+        self.kept.push_back((n, event));
+        (pushed, size)
+    }
+
     /// Gives the stream to a new connection, from after an event on.
     fn attach(&mut self, after: u64) -> Attached {
         let (live, reader) = queue::stream();

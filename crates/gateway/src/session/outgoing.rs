@@ -8,7 +8,7 @@ use mcp::message::{Id, Kind, Message};
 /// A message for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Its text.
+    /// Its text; empty where nothing is said.
     pub text: String,
     /// The request that it answers or belongs to, where it belongs to one.
     pub about: Option<Id>,
@@ -20,6 +20,11 @@ impl Outgoing {
     /// The answer to a request.
     pub fn answer(id: &Id, text: String) -> Outgoing {
         Outgoing { text, about: Some(id.clone()), ends: true }
+    }
+
+    /// Nothing more comes about a request, and it is not answered: whoever keeps a stream for it ends that.
+    pub fn ended(id: &Id) -> Outgoing {
+        Outgoing { text: String::new(), about: Some(id.clone()), ends: true }
     }
 
     /// A message beside the answer.
@@ -58,7 +63,7 @@ impl Session {
         }
         // On a pipe a log message names no request: it is about the only one there is.
         let open = lock(&self.open);
-        let mut requests = open.iter().filter(|(_, open)| !matches!(open, Open::Listen(_)));
+        let mut requests = open.iter().filter(|(_, open)| !matches!(open, Open::Listen { .. }));
         match (requests.next(), requests.next()) {
             (Some((id, _)), None) => Some(id.clone()),
             _ => None,

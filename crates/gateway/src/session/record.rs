@@ -14,7 +14,7 @@ use store::{GrantHow, NewGrant, NewList, NewRevision, RequestId};
 
 impl Session {
     /// Makes sure that what holds is known well enough for a call of the tool.
-    pub(crate) async fn verified_for(&self, tool: &str) -> Result<(), String> {
+    pub(crate) async fn verified_for(self: &Arc<Self>, tool: &str) -> Result<(), String> {
         let live = self.upstream.live(tool);
         let digest = live.first().map_or("", |live| live.digest());
         let granted = self.granted(tool, digest).await?;
@@ -132,12 +132,16 @@ impl Session {
     }
 
     /// The revisions of a tool that were listed within the time in which a client may still hold them.
-    pub(crate) async fn kept(&self, tool: &str) -> Vec<Arc<Revised>> {
+    ///
+    /// # Errors
+    /// Where the store cannot be read: what a client may hold is then not known, which is not the same as nothing.
+    pub(crate) async fn kept(&self, tool: &str) -> Result<Vec<Arc<Revised>>, String> {
+        let failed = |why: store::StoreError| why.to_string();
         let server = self.upstream.name().to_owned();
         let since = event::now()
             .saturating_sub(u64::try_from(limits::KEPT.as_millis()).unwrap_or(u64::MAX));
         let lists =
-            self.hub.store.lists(server.clone(), limits::KEPT_LISTS).await.unwrap_or_default();
+            self.hub.store.lists(server.clone(), limits::KEPT_LISTS).await.map_err(failed)?;
         let mut kept: Vec<Arc<Revised>> = Vec::new();
         for list in lists.iter().filter(|list| list.last_at >= since) {
             let digests = list.tools.iter().filter(|(name, _)| name == tool);
@@ -149,12 +153,46 @@ impl Session {
                     .hub
                     .store
                     .definition(server.clone(), tool.to_owned(), digest.clone())
-                    .await;
-                let raw = raw.ok().flatten();
-                kept.extend(raw.and_then(|raw| self.hub.definitions.read(tool, &raw)));
+                    .await
+                    .map_err(failed)?;
+                let known = raw.and_then(|raw| self.hub.definitions.read(tool, &raw));
+                kept.push(known.ok_or_else(|| {
+                    format!("the definition {digest} of {tool} is on no record that can be read")
+                })?);
             }
         }
-        kept
+        Ok(kept)
+    }
+
+    /// The kept revisions of a tool in the order in which they were first seen, where some conversion is declared for it
+    /// and what a caller planned with is not what runs.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub(crate) async fn history(
+        &self,
+        tool: &str,
+        planned: &[Arc<Revised>],
+        live: &[Arc<Revised>],
+    ) -> Result<Vec<Arc<Revised>>, String> {
+        let runs =
+            |planned: &Arc<Revised>| live.iter().any(|live| live.digest() == planned.digest());
+        if !self.hub.adapters.converts(tool) || planned.iter().all(runs) {
+            return Ok(Vec::new());
+        }
+        let failed = |why: store::StoreError| why.to_string();
+        let server = self.upstream.name().to_owned();
+        let known = self.hub.store.revisions(server.clone()).await.map_err(failed)?;
+        let mut known: Vec<_> = known.into_iter().filter(|known| known.tool == tool).collect();
+        known.sort_by_key(|known| known.ordinal);
+        let skipped = known.len().saturating_sub(limits::HISTORY);
+        let mut history = Vec::new();
+        for revision in known.into_iter().skip(skipped) {
+            let raw = self.hub.store.definition(server.clone(), revision.tool, revision.digest);
+            let raw = raw.await.map_err(failed)?;
+            history.extend(raw.and_then(|raw| self.hub.definitions.read(tool, &raw)));
+        }
+        Ok(history)
     }
 
     /// The granted contract of a tool, as far as it stands for what is live.
@@ -180,7 +218,11 @@ impl Session {
             .definition(server, tool.to_owned(), grant.digest)
             .await
             .map_err(|why| why.to_string())?;
-        Ok(definition.and_then(|raw| self.hub.definitions.read(tool, &raw)))
+        // A grant whose contract cannot be read is no absence of a grant.
+        let granted = definition.and_then(|raw| self.hub.definitions.read(tool, &raw));
+        granted
+            .map(Some)
+            .ok_or_else(|| format!("what was granted of {tool} is on no record that can be read"))
     }
 
     /// The revisions that may run a call: those of the tool, or, where it is gone, of the one that an adapter carries
@@ -277,7 +319,8 @@ impl Session {
         self.hub.metrics.adapted(self.upstream.name());
         self.count(tool, store::Counted::Normalised, ground).await;
         for adapter in &adapted.by {
-            let _ = self.hub.store.adapter_used(adapter.clone(), event::now()).await;
+            let used = self.hub.store.adapter_used(adapter.clone(), event::now()).await;
+            self.noted("the use of an adapter", used);
         }
     }
 
@@ -292,7 +335,14 @@ impl Session {
             effect: ground.effect,
             at: event::now(),
         };
-        let _ = self.hub.store.count(count).await;
+        self.noted("a count", self.hub.store.count(count).await);
+    }
+
+    /// Tells who watches where something could not be recorded on which no call depends.
+    pub(crate) fn noted<T, E: std::fmt::Display>(&self, what: &str, done: Result<T, E>) {
+        if let Err(why) = done {
+            self.tell("fault", None, None, &format!("{what} could not be recorded: {why}"));
+        }
     }
 
     /// Takes down a decision.

@@ -2,6 +2,7 @@
 
 use super::{Known, Upstream, lock};
 use crate::catalogue::Catalogue;
+use crate::heavy::heavy;
 use crate::limits;
 use serde_json::Value;
 use std::sync::Arc;
@@ -47,7 +48,8 @@ impl Upstream {
                 self.swap(same, &[]);
                 return Ok(());
             }
-            let catalogue = Catalogue::read(pages, &self.definitions)?;
+            let definitions = Arc::clone(&self.definitions);
+            let catalogue = heavy(move || Catalogue::read(pages, &definitions)).await??;
             if catalogue.is_empty() && before.as_ref().is_some_and(|before| !before.is_empty()) {
                 return Err("the server lists no tools any more, which counts as a fault until it lists some".into());
             }

@@ -232,7 +232,7 @@ impl<'d> File<'_, 'd, '_> {
             Some(at) => self.reader.word(&at, &[("waits-for-notice", true)]).unwrap_or(false),
             None => false,
         };
-        Some(Phase { tools, deeds, list_fails: None, list_waits })
+        Some(Phase { tools, deeds, list_waits, ..Phase::default() })
     }
 
     /// The tools of a list: written out, or in a file.
@@ -308,7 +308,15 @@ impl<'d> File<'_, 'd, '_> {
         let answer = node.get("answers").map(|at| at.value.clone()).unwrap_or_default();
         let fault = node.get("fault").and_then(|at| self.reader.word(&at, FAULTS));
         let validates = self.reader.flag(node, "validates");
-        Some(script::Deed { path, method, validates, defaults, answer, fault })
+        Some(script::Deed {
+            path,
+            method,
+            validates,
+            defaults,
+            answer,
+            fault,
+            ..Default::default()
+        })
     }
 
     fn steps(&mut self, root: &Node<'d>) -> Vec<Step> {

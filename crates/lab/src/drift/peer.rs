@@ -164,6 +164,8 @@ impl Peer {
                 self.note("<-", &format!("(no message: {why}) {line}"));
                 Ok(())
             }
+            // What stood in its place was noted.
+            Some(Incoming::Garbled(..)) => Ok(()),
             Some(Incoming::Message(message)) => {
                 let value: Value = serde_json::from_str(message.text()).unwrap_or_default();
                 self.note("<-", message.text());

@@ -210,6 +210,11 @@ async fn pass(
         }
         // What is no message stays what it is: the client under test is to see it.
         Incoming::Stray(line, _) => write(output, &line).await,
+        // Nothing else answers that request.
+        Incoming::Garbled(id, _) => {
+            open.remove(&id);
+            Ok(())
+        }
         Incoming::TooLong => Err("the server sent a message above the limit".to_owned()),
     }
 }

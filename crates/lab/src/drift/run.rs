@@ -365,7 +365,7 @@ fn server(
 fn script(before: &Phase, after: &Phase) -> String {
     let failing = |phase: &Phase| Phase { list_fails: Some(LIST_FAILS), ..phase.clone() };
     let phases = vec![before.clone(), after.clone(), failing(before), failing(after)];
-    let script = Script { phases, announces: false, tells: true, page: None };
+    let script = Script { phases, tells: true, ..Script::default() };
     serde_json::to_string(&script).expect("a script is text and values")
 }
 

@@ -50,6 +50,11 @@ fn session(one: &SessionStatus, pid: u32, whole: bool, text: &mut String) {
     ));
     let health = &one.upstream;
     let mut parts = vec![if health.running { "running" } else { "not running" }.to_owned()];
+    if !health.running && health.tries > 1 {
+        let again =
+            health.next_start_ms.map_or("now".to_owned(), |ms| format!("in {} s", ms / 1_000 + 1));
+        parts.push(format!("ended {} times in a row, may start again {again}", health.tries));
+    }
     if health.starts > 1 {
         parts.push(format!("started {} times", health.starts));
     }

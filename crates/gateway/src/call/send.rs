@@ -1,0 +1,149 @@
+//! One attempt: what is on record before the first byte leaves, and what came of it.
+
+use super::task::{self, Deferred};
+use super::{Call, Plan, Turn, answer};
+use crate::event;
+use crate::refusal;
+use crate::session::Session;
+use crate::upstream::Fate;
+use contract::admission::{Action, Code, Refusal, Retry};
+use mcp::message::{self, Message};
+use std::sync::Arc;
+use store::{NewAttempt, NewOutcome, OutcomeState};
+
+/// True where what is live is no longer what was decided about. Nothing was read since, and yet it may have moved.
+pub(super) fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
+    !session.settings().observe && !session.unmoved(&plan.live, &session.runs(&call.tool))
+}
+
+/// Tells the client that its call was decided about what is no longer there.
+pub(super) async fn say_moved(session: &Session, call: &Call, plan: &Plan) {
+    let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
+    let data = Refusal {
+        code: Code::StaleToolSchema,
+        tool: call.tool.clone(),
+        missing: Vec::new(),
+        obsolete: Vec::new(),
+        changed: Vec::new(),
+        required_action: Action::RefreshTools,
+        retry: Retry::AutoAllowed,
+        planned_revision: plan.ground.planned.clone(),
+        current_revision: None,
+        ready: None,
+        heir: None,
+        rejection: None,
+    };
+    let result = refusal::result(text, &data.data(), !plan.shown_output, plan.era);
+    session.reply(&call.id, message::response(&call.id, &result)).await;
+}
+
+/// One attempt: the intent is on record before the first byte leaves, the outcome before the client hears of it.
+pub(super) async fn send(
+    session: &Arc<Session>,
+    call: &Arc<Call>,
+    plan: &Arc<Plan>,
+    message: &Message,
+    turn: Turn,
+) {
+    if moved_on(session, call, plan) {
+        drop(turn);
+        return say_moved(session, call, plan).await;
+    }
+    let attempt = NewAttempt {
+        request: plan.request,
+        target: session.upstream().name().to_owned(),
+        idempotency_key: None,
+        again: None,
+        at: event::now(),
+    };
+    let attempt = match session.store().intend(attempt).await {
+        Ok(attempt) => attempt,
+        Err(why) => return session.broken(call, turn, &why.to_string()).await,
+    };
+    if session.withdrawn(&call.id) {
+        // Cancelled before it left: the client expects no answer.
+        drop(turn);
+        record(session, attempt, OutcomeState::NotSent, None).await;
+        return session.unheard(&call.id).await;
+    }
+    // Recording took its time: what was decided must still be about what is there now.
+    if moved_on(session, call, plan) {
+        drop(turn);
+        record(session, attempt, OutcomeState::NotSent, None).await;
+        return say_moved(session, call, plan).await;
+    }
+    let sent = session.upstream().ask_in(plan.epoch, message).await;
+    drop(turn);
+    let fate = match sent {
+        Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
+        Err(why) => Fate::NotSent(why.to_string()),
+    };
+    match fate {
+        Fate::Answered(answer) => {
+            if let Some(task) = task::named(call, &answer) {
+                // Under way until its result comes; a plan is kept as long.
+                session.defer(task, Deferred::new(call, plan, attempt)).await;
+                return session.reply(&call.id, answer.text().to_owned()).await;
+            }
+            let (text, state) = answer::judged(session, call, plan, &answer);
+            let kept = plan.ground.effect.then(|| text.clone());
+            record(session, attempt, state, kept).await;
+            session.reply(&call.id, text).await;
+            if plan.ground.effect
+                && let Err(why) = session.store().delivered(plan.request, event::now()).await
+            {
+                let what = format!("that an answer was delivered could not be recorded: {why}");
+                session.tell("fault", Some(&call.tool), None, &what);
+            }
+        }
+        Fate::NotSent(why) => {
+            record(session, attempt, OutcomeState::NotSent, None).await;
+            let result = refusal::not_sent(&call.tool, &why, plan.era);
+            session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
+        Fate::Refused(why) => {
+            record(session, attempt, OutcomeState::Failed, None).await;
+            let result = refusal::turned_away(&call.tool, &why, plan.era);
+            session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
+        Fate::Lost(why) => {
+            record(session, attempt, OutcomeState::InDoubt, None).await;
+            session.give_up(Deferred::new(call, plan, attempt));
+            if session.withdrawn(&call.id) {
+                return session.unheard(&call.id).await;
+            }
+            session.tell(
+                "in-doubt",
+                Some(&call.tool),
+                None,
+                &format!("a call of {} left and was not answered ({why})", call.tool),
+            );
+            let request = plan.request.to_string();
+            let result =
+                refusal::in_doubt(&call.tool, &why, plan.ground.effect, &request, plan.era);
+            session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
+    }
+}
+
+pub(super) async fn record(
+    session: &Session,
+    attempt: store::AttemptId,
+    state: OutcomeState,
+    answer: Option<String>,
+) {
+    session.came(state);
+    let outcome = NewOutcome { attempt, state, answer, late: false, at: event::now() };
+    session.noted("an outcome", session.store().outcome(outcome).await);
+}
+
+/// What became known after another outcome was on record.
+pub(super) async fn record_late(
+    session: &Session,
+    attempt: store::AttemptId,
+    state: OutcomeState,
+    answer: Option<String>,
+) {
+    let outcome = NewOutcome { attempt, state, answer, late: true, at: event::now() };
+    session.noted("a late outcome", session.store().outcome(outcome).await);
+}

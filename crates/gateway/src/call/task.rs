@@ -1,0 +1,207 @@
+//! Calls that are answered later: as a task, or after they were given up.
+//!
+//! A call that runs as a task has its outcome when the deferred result comes: in the old era as the answer to
+//! `tasks/result`, in the new one inside the answer to `tasks/get`. It is measured as an immediate one is.
+
+use super::send::{record, record_late};
+use super::{Call, Plan, answer};
+use crate::limits;
+use crate::session::{Session, lock};
+use mcp::json;
+use mcp::message::{self, Id, Kind, Message};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use store::{AttemptId, OutcomeState};
+
+/// A call that left, and what is still to be put on record of it.
+pub(crate) struct Deferred {
+    call: Arc<Call>,
+    plan: Arc<Plan>,
+    attempt: AttemptId,
+    /// What is on record of it.
+    state: Mutex<Option<OutcomeState>>,
+}
+
+/// Calls of one session that may still be answered.
+#[derive(Default)]
+pub(crate) struct Later {
+    /// By the name that the server gave the task.
+    tasks: VecDeque<(String, Arc<Deferred>)>,
+    /// Calls that were given up, by the id that they had.
+    given_up: VecDeque<(Id, Arc<Deferred>)>,
+}
+
+/// What a request of the client asks about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Its result, and nothing else.
+    Result,
+    /// How it goes, perhaps with its result.
+    State,
+}
+
+impl About {
+    /// What a method asks; `None` for one that is not about a task.
+    fn of(method: &str) -> Option<About> {
+        match method {
+            "tasks/result" => Some(About::Result),
+            "tasks/get" | "tasks/cancel" | "tasks/update" => Some(About::State),
+            _ => None,
+        }
+    }
+}
+
+/// The name of the task that an answer gives in place of a result.
+pub(super) fn named(call: &Call, answer: &Message) -> Option<String> {
+    let result = answer.result()?;
+    let kind = json::find(result, &["resultType"]);
+    if !call.as_task() && kind != Some("\"task\"") {
+        return None;
+    }
+    let id = json::find(result, &["task", "taskId"]).or_else(|| json::find(result, &["taskId"]));
+    serde_json::from_str(id?).ok()
+}
+
+impl Deferred {
+    pub(super) fn new(call: &Arc<Call>, plan: &Arc<Plan>, attempt: AttemptId) -> Arc<Deferred> {
+        let (call, plan) = (Arc::clone(call), Arc::clone(plan));
+        Arc::new(Deferred { call, plan, attempt, state: Mutex::default() })
+    }
+
+    /// Puts an outcome on record: the first as the outcome, another one as one that came late.
+    async fn settle(&self, session: &Session, state: OutcomeState, text: Option<&str>) {
+        let before = lock(&self.state).replace(state);
+        let kept = text.filter(|_| self.plan.ground.effect).map(str::to_owned);
+        match before {
+            None => record(session, self.attempt, state, kept).await,
+            Some(before) if before != state => {
+                record_late(session, self.attempt, state, kept).await;
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+impl Session {
+    /// Remembers a call that runs as a task until its result came.
+    pub(super) async fn defer(&self, task: String, deferred: Arc<Deferred>) {
+        let dropped = {
+            let mut later = lock(self.later());
+            let dropped =
+                if later.tasks.len() >= limits::TASKS { later.tasks.pop_front() } else { None };
+            later.tasks.push_back((task, deferred));
+            dropped
+        };
+        if let Some((_, dropped)) = dropped {
+            dropped.settle(self, OutcomeState::InDoubt, None).await;
+        }
+    }
+
+    /// Remembers a call that is on record as in doubt: its answer may still come.
+    pub(super) fn give_up(&self, deferred: Arc<Deferred>) {
+        *lock(&deferred.state) = Some(OutcomeState::InDoubt);
+        let mut later = lock(self.later());
+        if later.given_up.len() >= limits::GIVEN_UP {
+            later.given_up.pop_front();
+        }
+        later.given_up.push_back((deferred.call.id.clone(), deferred));
+    }
+
+    /// An id is used again: what comes with it from now on answers something else.
+    pub(crate) fn reuses(&self, id: &Id) {
+        lock(self.later()).given_up.retain(|(known, _)| known != id);
+    }
+
+    /// An answer that nobody waits for. Where it is that of a call that was given up, it goes on record.
+    pub(crate) async fn came_late(&self, id: &Id, answer: &Message) {
+        let deferred = {
+            let mut later = lock(self.later());
+            let place = later.given_up.iter().position(|(known, _)| known == id);
+            place.and_then(|place| later.given_up.remove(place))
+        };
+        let Some((_, deferred)) = deferred else { return };
+        let (_, state) = answer::judged(self, &deferred.call, &deferred.plan, answer);
+        deferred.settle(self, state, Some(answer.text())).await;
+        let tool = &deferred.call.tool;
+        let what = format!("a call of {tool} that was in doubt was answered late: it is {state}");
+        self.tell("late-answer", Some(tool), None, &what);
+    }
+
+    /// The task of this session that a request is about, and what it asks.
+    pub(crate) fn asks_of_task(&self, message: &Message) -> Option<(Arc<Deferred>, About)> {
+        let Kind::Request { method, .. } = message.kind() else { return None };
+        let about = About::of(method)?;
+        let task = json::find(message.params()?, &["taskId"])?;
+        let task: String = serde_json::from_str(task).ok()?;
+        let later = lock(self.later());
+        let (_, deferred) = later.tasks.iter().find(|(known, _)| *known == task)?;
+        Some((Arc::clone(deferred), about))
+    }
+
+    /// What came of a question about a task, as the client is told.
+    pub(crate) async fn of_task(
+        &self,
+        deferred: &Deferred,
+        about: About,
+        answer: &Message,
+    ) -> String {
+        let as_it_came = answer.text().to_owned();
+        let Kind::Response { id: Some(id) } = answer.kind() else { return as_it_came };
+        let (call, plan) = (&deferred.call, &deferred.plan);
+        match (about, answer.outcome()) {
+            (About::Result, Ok(raw)) => {
+                let (other, state) = answer::measured(self, call, plan, raw);
+                let text = other.map_or(as_it_came, |result| message::response(id, &result));
+                deferred.settle(self, state, Some(&text)).await;
+                text
+            }
+            // The answer of the call itself; that the task is not known says nothing of it.
+            (About::Result, Err(error)) if error.code != UNKNOWN_TASK => {
+                deferred.settle(self, OutcomeState::Failed, None).await;
+                as_it_came
+            }
+            (About::State, Ok(raw)) => {
+                let state = json::find(raw, &["status"])
+                    .or_else(|| json::find(raw, &["task", "status"]))
+                    .unwrap_or_default();
+                let within: &[&str] = match json::find(raw, &["result"]) {
+                    Some(_) => &["result"],
+                    None => &["task", "result"],
+                };
+                match (state, json::find(raw, within)) {
+                    ("\"completed\"", Some(result)) => {
+                        let (other, state) = answer::measured(self, call, plan, result);
+                        let path: Vec<&str> =
+                            std::iter::once("result").chain(within.iter().copied()).collect();
+                        let text = other.map_or(as_it_came.clone(), |other| {
+                            json::replace(&as_it_came, &[(&path, &other)])
+                        });
+                        deferred.settle(self, state, Some(&text)).await;
+                        return text;
+                    }
+                    ("\"failed\"", _) => deferred.settle(self, OutcomeState::Failed, None).await,
+                    // It was told to stop; how far it came is not known.
+                    ("\"cancelled\"", _) => {
+                        deferred.settle(self, OutcomeState::InDoubt, None).await;
+                    }
+                    _ => {}
+                }
+                as_it_came
+            }
+            _ => as_it_came,
+        }
+    }
+
+    /// The session ends: tasks whose result nobody fetched are in doubt.
+    pub(crate) async fn leave_tasks(&self) {
+        let tasks = std::mem::take(&mut lock(self.later()).tasks);
+        for (_, deferred) in tasks {
+            if lock(&deferred.state).is_none() {
+                deferred.settle(self, OutcomeState::InDoubt, None).await;
+            }
+        }
+    }
+}
+
+/// What servers say of a task that they do not know, or no longer.
+const UNKNOWN_TASK: i64 = -32_602;

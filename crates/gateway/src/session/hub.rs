@@ -1,0 +1,88 @@
+//! What all sessions share, and what the operator decided about a server.
+
+use super::{Session, lock};
+use crate::catalogue::Definitions;
+use crate::compare::Comparisons;
+use crate::event::Events;
+use crate::metrics::Metrics;
+use contract::admission::{Adapt, Plain, Policy};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+use store::{SessionId, Store};
+
+/// What the operator decided beforehand.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Block nothing; only tell what would have been.
+    pub observe: bool,
+    /// What to do about reach and defaults.
+    pub policy: Policy,
+    /// Tools that only read, whatever they claim.
+    pub reads: BTreeSet<String>,
+    /// Tools whose calls may outlive their contract: they run as tasks, or not at all.
+    pub long: BTreeSet<String>,
+    /// How old the last reading of the list may be for a call with effects.
+    pub effect_age: Option<Duration>,
+    /// How long the server may take to answer a question of the gateway's own.
+    pub patience: Option<Duration>,
+}
+
+impl Settings {
+    /// True for a tool that is configured as one that only reads.
+    pub fn is_read(&self, tool: &str) -> bool {
+        self.reads.contains(tool)
+    }
+}
+
+/// What all sessions share.
+pub struct Hub {
+    /// Definitions by digest.
+    pub definitions: Arc<Definitions>,
+    /// Comparisons by digests.
+    pub comparisons: Comparisons,
+    /// Durable state.
+    pub store: Arc<dyn Store>,
+    /// Adapters in force.
+    pub adapters: Box<dyn Adapt + Send + Sync>,
+    /// Who is told what happens.
+    pub events: Events,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// Sessions that are open.
+    pub(super) live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
+}
+
+impl Hub {
+    /// A hub without adapters.
+    pub fn new(store: Arc<dyn Store>, options: contract::Options) -> Hub {
+        Hub {
+            definitions: Arc::default(),
+            comparisons: Comparisons::new(options),
+            store,
+            adapters: Box::new(Plain),
+            events: Events::default(),
+            metrics: Arc::default(),
+            live: Mutex::default(),
+        }
+    }
+
+    /// A hub for another server of the same gateway, with adapters of its own.
+    #[must_use]
+    pub fn beside(&self, adapters: Box<dyn Adapt + Send + Sync>) -> Hub {
+        Hub {
+            definitions: Arc::clone(&self.definitions),
+            comparisons: Comparisons::new(self.comparisons.options().clone()),
+            store: Arc::clone(&self.store),
+            adapters,
+            events: self.events.clone(),
+            metrics: Arc::clone(&self.metrics),
+            live: Mutex::default(),
+        }
+    }
+
+    /// The sessions that are open, the oldest first.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        lock(&self.live).values().filter_map(Weak::upgrade).collect()
+    }
+}
