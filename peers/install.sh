@@ -31,6 +31,13 @@ node_servers() {
     (cd "$target/node" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 }
 
+# Two releases each, for the scenarios in drift/.
+drift_servers() {
+    mkdir -p "$target/drift"
+    cp drift/package.json drift/package-lock.json "$target/drift/"
+    (cd "$target/drift" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+}
+
 python_servers() {
     rm -rf "$target/python"
     python3 -m venv "$target/python"
@@ -39,6 +46,7 @@ python_servers() {
 
 if command -v npm >/dev/null; then
     once node package.json package-lock.json -- node_servers
+    once drift drift/package.json drift/package-lock.json -- drift_servers
 else
     echo "peers: no npm here, so no Node servers"
 fi

@@ -15,6 +15,6 @@ mod script;
 mod server;
 mod wire;
 
-pub use recorder::{Authority, Heard, Record, Recorder, Signals};
+pub use recorder::{Armed, Authority, Heard, Record, Recorder, Signals};
 pub use script::{Deed, Fault, Phase, Script};
-pub use server::serve;
+pub use server::{serve, serve_web};

@@ -44,6 +44,12 @@ pub const MESSAGES_SHOWN: usize = 4;
 /// Characters of a message that are shown: its head says what it is.
 pub const MESSAGE_CHARS: usize = 280;
 
+/// Bytes of what a client under test wrote that are shown: the last ones.
+pub const SAID: usize = 2_000;
+
+/// How long a program may take to tell the events of a client.
+pub const EVENTS: Duration = Duration::from_secs(30);
+
 /// Messages that wait in a relay: past it, whoever sends is slowed down.
 pub const RELAYED: usize = 64;
 

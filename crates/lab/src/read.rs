@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                "t.yaml `name` is missing. Add `name:` here.",
+                "t.yaml:1:1 `name` is missing. Add `name:` here.",
                 "t.yaml:3:5 `cal` is not known here. Did you mean `call`?",
                 "t.yaml:4:5 A number stands where text belongs. ",
                 "t.yaml:5:1 `only` is not known here. Known here: drift, steps, name.",

@@ -57,6 +57,15 @@ pub struct Signals {
     pub crashes: u64,
 }
 
+/// What makes another phase hold by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Armed {
+    /// This many lists were asked for.
+    Lists(usize),
+    /// This many calls had their effect.
+    Calls(usize),
+}
+
 /// A recorder. It ends when it is dropped.
 pub struct Recorder {
     address: SocketAddr,
@@ -66,11 +75,21 @@ pub struct Recorder {
 
 struct Shared {
     records: Mutex<Vec<Record>>,
+    /// How many requests there are.
+    recorded: watch::Sender<usize>,
     calls: Mutex<Vec<Heard>>,
     /// How many calls there are.
     heard: watch::Sender<usize>,
     phase: watch::Sender<usize>,
     signals: watch::Sender<Signals>,
+    /// Where the server that was started last can be reached over HTTP.
+    address: watch::Sender<Option<String>>,
+    /// How many lists were asked for, from their first page on.
+    lists: watch::Sender<usize>,
+    /// How many calls had their effect, or none, and are about to be answered.
+    settled: watch::Sender<usize>,
+    /// What makes another phase hold by itself.
+    armed: Mutex<Option<(Armed, usize)>>,
     /// Processes that ended because they were told to.
     ended: watch::Sender<u64>,
     /// What came of switches that real programs had to make: empty where it worked, else why not.
@@ -90,10 +109,15 @@ impl Recorder {
         let address = listener.local_addr()?;
         let state = Arc::new(Shared {
             records: Mutex::default(),
+            recorded: watch::Sender::new(0),
             calls: Mutex::default(),
             heard: watch::Sender::new(0),
             phase: watch::Sender::new(0),
             signals: watch::Sender::default(),
+            address: watch::Sender::new(None),
+            lists: watch::Sender::new(0),
+            settled: watch::Sender::new(0),
+            armed: Mutex::default(),
             ended: watch::Sender::new(0),
             switched: Mutex::default(),
             woken: Notify::new(),
@@ -102,6 +126,9 @@ impl Recorder {
             .route("/lab/phase", get(phase))
             .route("/lab/signals", get(signals))
             .route("/lab/calls", post(heard))
+            .route("/lab/address", post(reachable))
+            .route("/lab/lists", post(listed))
+            .route("/lab/settled", post(settled))
             .route("/lab/ended", post(ended))
             .route("/lab/switched", post(switched))
             .fallback(record)
@@ -130,9 +157,36 @@ impl Recorder {
 
     /// Waits until more calls than this have reached a server; false where they do not in time.
     pub async fn arrived(&self, more_than: usize, wait: Duration) -> bool {
-        let mut heard = self.state.heard.subscribe();
-        let more = heard.wait_for(|count| *count > more_than);
-        tokio::time::timeout(wait, more).await.is_ok_and(|more| more.is_ok())
+        reached(&self.state.heard, more_than + 1, wait).await
+    }
+
+    /// Waits until a server says where it can be reached over HTTP; `None` where none does in time.
+    pub async fn address(&self, wait: Duration) -> Option<String> {
+        let mut address = self.state.address.subscribe();
+        let known = address.wait_for(Option::is_some);
+        let known = tokio::time::timeout(wait, known).await;
+        known.ok()?.ok()?.clone()
+    }
+
+    /// Waits until more requests than this were recorded; false where they are not in time.
+    pub async fn recorded(&self, more_than: usize, wait: Duration) -> bool {
+        reached(&self.state.recorded, more_than + 1, wait).await
+    }
+
+    /// Waits until this many lists were asked for; false where they are not in time.
+    pub async fn listed(&self, count: usize, wait: Duration) -> bool {
+        reached(&self.state.lists, count, wait).await
+    }
+
+    /// Waits until this many calls had their effect; false where they had not in time.
+    pub async fn settled(&self, count: usize, wait: Duration) -> bool {
+        reached(&self.state.settled, count, wait).await
+    }
+
+    /// Lets a phase hold by itself as soon as something has happened, before whoever did it is answered: nothing that
+    /// comes after can still meet the phase before.
+    pub fn arm(&self, when: Armed, phase: usize) {
+        *self.state.armed.lock().unwrap_or_else(PoisonError::into_inner) = Some((when, phase));
     }
 
     /// Lets a phase hold from now on.
@@ -239,6 +293,48 @@ async fn heard(
     StatusCode::NO_CONTENT
 }
 
+async fn reachable(State(shared): State<Arc<Shared>>, address: String) -> StatusCode {
+    shared.address.send_replace(Some(address));
+    StatusCode::NO_CONTENT
+}
+
+async fn listed(State(shared): State<Arc<Shared>>) -> StatusCode {
+    let mut count = 0;
+    shared.lists.send_modify(|lists| {
+        *lists += 1;
+        count = *lists;
+    });
+    fire(&shared, Armed::Lists(count));
+    StatusCode::NO_CONTENT
+}
+
+async fn settled(State(shared): State<Arc<Shared>>) -> StatusCode {
+    let mut count = 0;
+    shared.settled.send_modify(|settled| {
+        *settled += 1;
+        count = *settled;
+    });
+    fire(&shared, Armed::Calls(count));
+    StatusCode::NO_CONTENT
+}
+
+/// Lets the armed phase hold where this is what it waited for.
+fn fire(shared: &Shared, happened: Armed) {
+    let armed = *shared.armed.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((when, phase)) = armed
+        && when == happened
+    {
+        shared.phase.send_replace(phase);
+    }
+}
+
+/// Waits until a count is reached.
+async fn reached(counter: &watch::Sender<usize>, count: usize, wait: Duration) -> bool {
+    let mut counter = counter.subscribe();
+    let there = counter.wait_for(|now| *now >= count);
+    tokio::time::timeout(wait, there).await.is_ok_and(|there| there.is_ok())
+}
+
 async fn ended(State(shared): State<Arc<Shared>>) -> StatusCode {
     shared.ended.send_modify(|ended| *ended += 1);
     StatusCode::NO_CONTENT
@@ -281,5 +377,6 @@ async fn record(
     };
     let answer = format!("{{\"recorded\":{}}}", record.n);
     records.push(record);
+    shared.recorded.send_replace(records.len());
     (StatusCode::OK, answer)
 }

@@ -1,4 +1,8 @@
-//! A server that follows a script, on a pipe, in both eras.
+//! A server that follows a script, on a pipe or over HTTP, in both eras.
+
+mod web;
+
+pub use web::serve_web;
 
 use crate::limits;
 use crate::recorder::{Heard, Signals};
@@ -24,36 +28,25 @@ pub async fn serve(
 ) -> Result<(), String> {
     let wire = Wire::to(recorder)?;
     let (out, lines) = mpsc::channel(256);
-    let server = Arc::new(Serving {
-        script,
-        wire,
-        out,
-        listens: Mutex::default(),
-        rings: watch::Sender::new(0),
-        first: OnceLock::new(),
-        listed: AtomicU64::new(0),
-    });
-    server.wire.phase(None).await?;
+    let server = Serving::begin(script, wire).await?;
+    server.streams.lock().await.push(out.clone());
     let writer = tokio::spawn(write(output, lines));
-    if server.script.announces {
-        tokio::spawn(Arc::clone(&server).announce());
-    }
-    let signals = server.wire.signals(None).await?;
-    server.rings.send_replace(signals.rings);
-    server.first.get_or_init(|| signals);
-    tokio::spawn(Arc::clone(&server).obey(signals));
-    read(&server, input).await;
+    read(&server, input, &out).await;
     drop(server);
     writer.abort();
     Ok(())
 }
 
+/// Where what is said goes.
+type Out = mpsc::Sender<String>;
+
 struct Serving {
     script: Script,
     wire: Wire,
-    out: mpsc::Sender<String>,
-    /// Open subscriptions of modern clients; a legacy client is told without one.
-    listens: Mutex<Vec<Id>>,
+    /// Where legacy clients are told of changes: the pipe, or each stream that is open.
+    streams: Mutex<Vec<Out>>,
+    /// Open subscriptions of modern clients.
+    listens: Mutex<Vec<(Id, Out)>>,
     /// How often clients were told that the list changed because the recorder said so.
     rings: watch::Sender<u64>,
     /// What the recorder had told when the server began.
@@ -62,7 +55,7 @@ struct Serving {
     listed: AtomicU64,
 }
 
-async fn read(server: &Arc<Serving>, mut input: impl AsyncRead + Unpin) {
+async fn read(server: &Arc<Serving>, mut input: impl AsyncRead + Unpin, out: &Out) {
     let mut lines = Lines::new(mcp::limits::MESSAGE_BYTES);
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -75,7 +68,8 @@ async fn read(server: &Arc<Serving>, mut input: impl AsyncRead + Unpin) {
             for message in Message::parse_all(&bytes).unwrap_or_default() {
                 if let Kind::Request { id, method } = message.kind() {
                     let (server, id, method) = (Arc::clone(server), id.clone(), method.clone());
-                    tokio::spawn(async move { server.answer(&id, &method, &message).await });
+                    let out = out.clone();
+                    tokio::spawn(async move { server.answer(&out, &id, &method, &message).await });
                 }
             }
         }
@@ -92,6 +86,28 @@ async fn write(mut output: impl tokio::io::AsyncWrite + Unpin, mut lines: mpsc::
 }
 
 impl Serving {
+    /// A server that does what its recorder tells from here on.
+    async fn begin(script: Script, wire: Wire) -> Result<Arc<Serving>, String> {
+        let server = Arc::new(Serving {
+            script,
+            wire,
+            streams: Mutex::default(),
+            listens: Mutex::default(),
+            rings: watch::Sender::new(0),
+            first: OnceLock::new(),
+            listed: AtomicU64::new(0),
+        });
+        server.wire.phase(None).await?;
+        if server.script.announces {
+            tokio::spawn(Arc::clone(&server).announce());
+        }
+        let signals = server.wire.signals(None).await?;
+        server.rings.send_replace(signals.rings);
+        server.first.get_or_init(|| signals);
+        tokio::spawn(Arc::clone(&server).obey(signals));
+        Ok(server)
+    }
+
     /// Tells clients when the phase changes.
     async fn announce(self: Arc<Self>) {
         let Ok(mut now) = self.wire.phase(None).await else { return };
@@ -106,15 +122,21 @@ impl Serving {
 
     /// Says that the list changed, to every client that wants to know.
     async fn tell(&self) {
-        let listens = self.listens.lock().await;
+        let mut listens = self.listens.lock().await;
+        let mut streams = self.streams.lock().await;
+        listens.retain(|(_, out)| !out.is_closed());
+        streams.retain(|out| !out.is_closed());
         let method = "notifications/tools/list_changed";
-        if listens.is_empty() {
-            let _ = self.out.send(message::notification(method, None)).await;
-        }
-        for id in listens.iter() {
+        for (id, out) in listens.iter() {
             let params =
                 format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}");
-            let _ = self.out.send(message::notification(method, Some(&params))).await;
+            self.say(out, message::notification(method, Some(&params))).await;
+        }
+        // On a pipe, a client that subscribed is told by that alone.
+        for out in
+            streams.iter().filter(|out| !listens.iter().any(|(_, other)| other.same_channel(out)))
+        {
+            self.say(out, message::notification(method, None)).await;
         }
     }
 
@@ -139,7 +161,7 @@ impl Serving {
         std::process::exit(9);
     }
 
-    async fn answer(&self, id: &Id, method: &str, message: &Message) {
+    async fn answer(&self, out: &Out, id: &Id, method: &str, message: &Message) {
         let params: Map<String, Value> =
             message.params().and_then(|p| serde_json::from_str(p).ok()).unwrap_or_default();
         let modern = params
@@ -160,7 +182,7 @@ impl Serving {
             // Says back what it was asked, byte for byte.
             "lab/echo" => {
                 let text = message::response(id, message.params().unwrap_or("null"));
-                let _ = self.out.send(text).await;
+                let _ = out.send(text).await;
                 return;
             }
             "lab/silent" => return,
@@ -171,7 +193,7 @@ impl Serving {
                 let times = params.get("times").and_then(Value::as_u64).unwrap_or(0);
                 let text = message::notification("notifications/tools/list_changed", None);
                 for _ in 0..times.min(limits::FLOOD) {
-                    let _ = self.out.send(text.clone()).await;
+                    self.say(out, text.clone()).await;
                 }
                 json!({})
             }
@@ -179,35 +201,34 @@ impl Serving {
                 // Asks the client something, as servers of the old era may.
                 let own = Id::Text("from-the-server".to_owned());
                 let text = message::request(&own, "sampling/createMessage", message.params());
-                let _ = self.out.send(text).await;
+                let _ = out.send(text).await;
                 json!({})
             }
             "subscriptions/listen" => {
-                self.listens.lock().await.push(id.clone());
+                self.listens.lock().await.push((id.clone(), out.clone()));
                 let params = json!({
                     "_meta": {"io.modelcontextprotocol/subscriptionId": id_value(id)},
                     "notifications": {"toolsListChanged": true},
                 });
                 let method = "notifications/subscriptions/acknowledged";
-                let _ =
-                    self.out.send(message::notification(method, Some(&params.to_string()))).await;
+                let _ = out.send(message::notification(method, Some(&params.to_string()))).await;
                 return;
             }
             "tools/list" => match self.list(&params, modern).await {
                 Ok(result) => result,
                 Err((code, why)) => {
-                    let _ = self.out.send(message::failure(id, code, &why)).await;
+                    let _ = out.send(message::failure(id, code, &why)).await;
                     return;
                 }
             },
-            "tools/call" => return self.call(id, &params, modern).await,
+            "tools/call" => return self.call(out, id, &params, modern).await,
             _ => {
                 let why = format!("Method not found: {method}");
-                let _ = self.out.send(message::failure(id, -32601, &why)).await;
+                let _ = out.send(message::failure(id, -32601, &why)).await;
                 return;
             }
         };
-        let _ = self.out.send(message::response(id, &result.to_string())).await;
+        let _ = out.send(message::response(id, &result.to_string())).await;
     }
 
     async fn list(
@@ -217,6 +238,9 @@ impl Serving {
     ) -> Result<Value, (i64, String)> {
         let phase = self.wire.phase(None).await.map_err(|why| (-32603, why))?;
         let phase = self.script.phase(phase);
+        if !params.contains_key("cursor") {
+            self.wire.listed().await.map_err(|why| (-32603, why))?;
+        }
         if phase.list_waits {
             let mut rings = self.rings.subscribe();
             let before = self.first.get().map_or(0, |signals| signals.rings);
@@ -262,36 +286,82 @@ impl Serving {
         json!({"resultType": "complete", "taskId": task, "status": "completed", "result": result})
     }
 
-    async fn call(&self, id: &Id, params: &Map<String, Value>, modern: bool) {
+    async fn call(&self, out: &Out, id: &Id, params: &Map<String, Value>, modern: bool) {
         let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+        // One call runs under one phase, whatever comes meanwhile.
         let number = self.wire.phase(None).await.unwrap_or(0);
         let phase = self.script.phase(number);
         let arguments = params.get("arguments").cloned().unwrap_or_default();
         // A recorder that is gone has nobody left who would read it.
         let _ = self.wire.heard(&Heard { tool: name.to_owned(), arguments }).await;
-        if !phase.tools.iter().any(|tool| tool.get("name").and_then(Value::as_str) == Some(name)) {
-            let why = format!("Unknown tool: {name}");
-            let _ = self.out.send(message::failure(id, -32602, &why)).await;
-            return;
-        }
         let nothing = Deed::default();
         let deed = phase.deeds.get(name).unwrap_or(&nothing);
+        let outcome = self.carry_out(phase, deed, name, params).await;
+        let _ = self.wire.settled().await;
+        if deed.fault == Some(Fault::WaitsForSwitch) {
+            while self.wire.phase(Some(number)).await == Ok(number) {}
+        }
+        let text = match outcome {
+            Outcome::Unknown => message::failure(id, -32602, &format!("Unknown tool: {name}")),
+            Outcome::Failed(why) => {
+                let result = json!({"content": [{"type": "text", "text": why}], "isError": true});
+                message::response(id, &complete(result, modern))
+            }
+            Outcome::Done if deed.task => {
+                let name = format!("task-{name}");
+                let result = if modern {
+                    json!({"resultType": "task", "taskId": name, "status": "working"})
+                } else {
+                    json!({"task": {"taskId": name, "status": "working", "ttl": null}})
+                };
+                message::response(id, &result.to_string())
+            }
+            Outcome::Done => {
+                let text = deed.answer.to_string();
+                let mut result = json!({"content": [{"type": "text", "text": text}]});
+                if deed.answer.is_object() {
+                    result["structuredContent"] = deed.answer.clone();
+                }
+                message::response(id, &complete(result, modern))
+            }
+        };
+        match deed.fault {
+            Some(Fault::SilentAfter) => return,
+            Some(Fault::AnswersLate) => tokio::time::sleep(limits::LATE).await,
+            Some(Fault::Garbles) => {
+                return self.say(out, format!("{{\"jsonrpc\":\"2.0\",\"id\":{id}}}")).await;
+            }
+            Some(Fault::BreaksOff) => {
+                let start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[");
+                return self.say(out, start).await;
+            }
+            Some(Fault::EndsAfter) => std::process::exit(9),
+            Some(Fault::AnswersTwice) => self.say(out, text.clone()).await,
+            _ => {}
+        }
+        self.say(out, text).await;
+    }
+
+    /// Does what the tool does, with its effect.
+    async fn carry_out(
+        &self,
+        phase: &Phase,
+        deed: &Deed,
+        name: &str,
+        params: &Map<String, Value>,
+    ) -> Outcome {
+        if !phase.tools.iter().any(|tool| tool.get("name").and_then(Value::as_str) == Some(name)) {
+            return Outcome::Unknown;
+        }
         if deed.validates
             && let Some(why) = not_taken(phase, name, params)
         {
-            let mut result = json!({
-                "content": [{"type": "text", "text": format!("Invalid arguments for {name}: {why}")}],
-                "isError": true,
-            });
-            if modern {
-                result["resultType"] = "complete".into();
-            }
-            let _ = self.out.send(message::response(id, &result.to_string())).await;
-            return;
+            return Outcome::Failed(format!("Invalid arguments for {name}: {why}"));
         }
-        if deed.fault != Some(Fault::Fails)
-            && let Some(path) = &deed.path
-        {
+        if deed.fault == Some(Fault::Fails) {
+            return Outcome::Failed("it failed".to_owned());
+        }
+        if let Some(path) = &deed.path {
             let mut body = deed.defaults.clone();
             if let Some(Value::Object(arguments)) = params.get("arguments") {
                 body.extend(arguments.clone());
@@ -299,56 +369,34 @@ impl Serving {
             let body = Value::Object(body).to_string();
             let _ = self.wire.effect(deed.method(), path, body).await;
         }
-        if deed.fault == Some(Fault::WaitsForSwitch) {
-            while self.wire.phase(Some(number)).await == Ok(number) {}
-        }
-        if deed.task {
-            let task = json!({"taskId": format!("task-{name}"), "status": "working", "ttl": null});
-            let result = if modern {
-                json!({"resultType": "task", "taskId": task["taskId"], "status": "working"})
-            } else {
-                json!({"task": task})
-            };
-            let _ = self.out.send(message::response(id, &result.to_string())).await;
-            return;
-        }
-        let mut result = Map::new();
-        if modern {
-            result.insert("resultType".into(), "complete".into());
-        }
-        if deed.fault == Some(Fault::AnswersLate) {
-            tokio::time::sleep(limits::LATE).await;
-        }
         match deed.fault {
-            Some(Fault::SilentAfter) => return,
-            Some(Fault::EndsAfter) => std::process::exit(9),
-            Some(Fault::Garbles) => {
-                let _ = self.out.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id}}}")).await;
-                return;
-            }
-            Some(Fault::BreaksOff) => {
-                let start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[");
-                let _ = self.out.send(start).await;
-                return;
-            }
-            Some(Fault::Fails | Fault::FailsAfter) => {
-                result.insert("content".into(), json!([{"type": "text", "text": "it failed"}]));
-                result.insert("isError".into(), true.into());
-            }
-            _ => {
-                let text = deed.answer.to_string();
-                result.insert("content".into(), json!([{"type": "text", "text": text}]));
-                if deed.answer.is_object() {
-                    result.insert("structuredContent".into(), deed.answer.clone());
-                }
-            }
+            Some(Fault::FailsAfter) => Outcome::Failed("it failed".to_owned()),
+            _ => Outcome::Done,
         }
-        let text = message::response(id, &Value::Object(result).to_string());
-        if deed.fault == Some(Fault::AnswersTwice) {
-            let _ = self.out.send(text.clone()).await;
-        }
-        let _ = self.out.send(text).await;
     }
+
+    /// Says one thing to whoever asked; one who is gone hears nothing.
+    async fn say(&self, out: &Out, text: String) {
+        let _ = out.send(text).await;
+    }
+}
+
+/// What came of a call.
+enum Outcome {
+    /// There is no such tool.
+    Unknown,
+    /// An error of the tool, and why.
+    Failed(String),
+    /// It was done.
+    Done,
+}
+
+/// A result as the era of the client wants it.
+fn complete(mut result: Value, modern: bool) -> String {
+    if modern {
+        result["resultType"] = "complete".into();
+    }
+    result.to_string()
 }
 
 /// Why the listed schema does not take the arguments.

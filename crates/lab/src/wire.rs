@@ -62,6 +62,30 @@ impl Wire {
         self.post("/lab/calls", body).await
     }
 
+    /// Says that a list was asked for, before it is answered.
+    ///
+    /// # Errors
+    /// Where the recorder is gone.
+    pub async fn listed(&self) -> Result<(), String> {
+        self.post("/lab/lists", String::new()).await
+    }
+
+    /// Says that a call had its effect, or none, before it is answered.
+    ///
+    /// # Errors
+    /// Where the recorder is gone.
+    pub async fn settled(&self) -> Result<(), String> {
+        self.post("/lab/settled", String::new()).await
+    }
+
+    /// Says at which address this server can be reached.
+    ///
+    /// # Errors
+    /// Where the recorder is gone.
+    pub async fn address(&self, address: &str) -> Result<(), String> {
+        self.post("/lab/address", address.to_owned()).await
+    }
+
     /// Says that this process ends because it was told to.
     ///
     /// # Errors

@@ -32,6 +32,9 @@ pub struct DemoArgs {
     /// Be the switch between the real programs that this file names, on a pipe
     #[arg(long, hide = true, requires = "recorder", conflicts_with_all = ["serve", "script"])]
     relay: Option<String>,
+    /// Be that server over HTTP
+    #[arg(long, hide = true, requires = "script")]
+    web: bool,
     /// Where the recorder of that server listens
     #[arg(long, hide = true)]
     recorder: Option<String>,
@@ -57,6 +60,9 @@ Examples:
         let exit = runtime.block_on(async {
             match (&self.serve, &self.script, &self.relay, &self.recorder) {
                 (Some(event), _, _, Some(recorder)) => serve(named(event)?, recorder).await,
+                (_, Some(path), _, Some(recorder)) if self.web => {
+                    serve_web(from_file(path)?, recorder).await
+                }
                 (_, Some(path), _, Some(recorder)) => serve(from_file(path)?, recorder).await,
                 (_, _, Some(path), Some(recorder)) => relay(path, recorder).await,
                 _ => show(shell, self.messages).await,
@@ -87,6 +93,12 @@ async fn serve(script: Script, recorder: &str) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+async fn serve_web(script: Script, recorder: &str) -> Result<Exit, Failure> {
+    let served = lab::serve_web(script, recorder).await;
+    served.map_err(|why| Failure::one(recorder, format!("The server cannot be: {why}."), ""))?;
+    Ok(Exit::Fine)
+}
+
 async fn relay(path: &str, recorder: &str) -> Result<Exit, Failure> {
     let text = files::read(path)?;
     let real = serde_json::from_slice(&text)
@@ -109,6 +121,7 @@ async fn show(shell: &Shell, messages: bool) -> Result<Exit, Failure> {
         Failure::one("demo", format!("No folder can be made: {why}."), "Check the disk.")
     })?;
     let started = std::time::Instant::now();
+    let events = events::all();
     let style = |colour: AnsiColor| {
         if shell.colour {
             (
@@ -121,11 +134,10 @@ async fn show(shell: &Shell, messages: bool) -> Result<Exit, Failure> {
     };
     shell.print(&format!(
         "A client planned {}({}) under the old definition. Then the server changed.\n\n",
-        events::TOOL,
-        events::old_call(),
+        events[0].tool, events[0].arguments,
     ))?;
     let mut right = true;
-    for (number, event) in events::all().iter().enumerate() {
+    for (number, event) in events.iter().enumerate() {
         let outcome = drift(event, folder.path()).await?;
         let (said, colour) = said(&outcome.answer);
         let (bold, plain) = style(colour);
@@ -207,9 +219,9 @@ async fn drift(event: &Event, folder: &Path) -> Result<Outcome, Failure> {
     let own = std::env::current_exe()
         .map_err(|why| failed(&format!("the program does not find itself: {why}")))?;
     let mut command = tokio::process::Command::new(&own);
-    command.arg("wrap").arg("--quiet").arg("--name").arg(event.name);
+    command.arg("wrap").arg("--quiet").arg("--name").arg(&event.name);
     command.arg("--store").arg(folder.join(format!("{}.db", event.name)));
-    if let Some(adapter) = event.adapter {
+    if let Some(adapter) = &event.adapter {
         let path = folder.join(format!("{}.toml", event.name));
         std::fs::write(&path, adapter)
             .map_err(|why| failed(&format!("the adapter cannot be written: {why}")))?;
@@ -218,7 +230,7 @@ async fn drift(event: &Event, folder: &Path) -> Result<Outcome, Failure> {
     command
         .arg("--")
         .arg(&own)
-        .args(["demo", "--serve", event.name, "--recorder"])
+        .args(["demo", "--serve", &event.name, "--recorder"])
         .arg(recorder.url());
     let mut client = Client::start(command)
         .map_err(|why| failed(&format!("steadfast wrap does not start: {why}")))?;
@@ -227,9 +239,7 @@ async fn drift(event: &Event, folder: &Path) -> Result<Outcome, Failure> {
         client.tell("notifications/initialized").await?;
         client.ask("tools/list", json!({})).await?;
         recorder.switch(1);
-        client
-            .ask("tools/call", json!({"name": events::TOOL, "arguments": events::old_call()}))
-            .await
+        client.ask("tools/call", json!({"name": event.tool, "arguments": event.arguments})).await
     };
     let answer = match tokio::time::timeout(PATIENCE, story).await {
         Ok(Ok(answer)) => answer,

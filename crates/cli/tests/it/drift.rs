@@ -1,6 +1,8 @@
 //! `steadfast test` on drift scenarios: the ready ones, those that must fail, and files that cannot be.
 
 use crate::run::Folder;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// A folder with the ready scenarios.
@@ -30,13 +32,14 @@ fn the_ready_scenarios_pass_and_are_never_written_over() {
     let suites = result["suites"].as_array().unwrap();
     assert_eq!(suites.len(), 12);
     for suite in suites {
-        let case = &suite["cases"][0];
-        assert_eq!(case["verdict"], "passed", "{case}");
-        assert!(
-            case["steps"].as_u64().unwrap() >= 5 && case["checks"].as_u64().unwrap() >= 3,
-            "{case}"
-        );
+        for case in suite["cases"].as_array().unwrap() {
+            assert_eq!(case["verdict"], "passed", "{case}");
+            let count = |name: &str| case[name].as_u64().unwrap();
+            assert!(count("steps") >= 5 && count("checks") >= 3, "{case}");
+        }
     }
+    let over_http = |suite: &&Value| suite["cases"].as_array().unwrap().len() == 2;
+    assert_eq!(suites.iter().filter(over_http).count(), 10);
     let again = folder.run(&["test", "--init", "drift"]).code(2);
     assert_eq!(again.err.matches("is there already").count(), 12, "{}", again.err);
     folder.run(&["test", "--init", "somewhere"]).code(2).complains("called: drift");
@@ -54,7 +57,11 @@ fn the_same_inputs_give_the_same_report() {
 #[test]
 fn a_server_that_goes_on_as_if_nothing_had_changed_fails() {
     let folder = ready();
-    changed(&folder, "required-authority", &[("\nsteps:", "\ntarget: server\nsteps:")]);
+    changed(
+        &folder,
+        "required-authority",
+        &[("\ntransports: [stdio, http]\nsteps:", "\ntarget: server\nsteps:")],
+    );
     folder
         .run(&["test", "changed.yaml"])
         .code(1)
@@ -62,7 +69,8 @@ fn a_server_that_goes_on_as_if_nothing_had_changed_fails() {
         .says("was carried out as if nothing had changed")
         .says("again     steadfast test changed.yaml --only required-authority");
     let only = folder.run(&["test", "changed.yaml", "drift", "--only", "optional-added"]).code(0);
-    assert!(only.out.contains("1 passed"), "{}", only.out);
+    assert!(only.out.contains("2 passed"), "{}", only.out);
+    folder.run(&["test", "drift", "--only", "optional-added/http"]).code(0).says("\n1 passed");
     folder
         .run(&["test", "drift", "--only", "optional-aded"])
         .code(2)
@@ -73,7 +81,7 @@ fn a_server_that_goes_on_as_if_nothing_had_changed_fails() {
 fn a_clean_error_after_an_effect_fails() {
     let folder = ready();
     let edits = [
-        ("\nsteps:", "\ntarget: server\nsteps:"),
+        ("\ntransports: [stdio, http]\nsteps:", "\ntarget: server\nsteps:"),
         ("      fills-in", "      fault: fails-after\n      fills-in"),
     ];
     changed(&folder, "required-authority", &edits);
@@ -87,7 +95,7 @@ fn a_clean_error_after_an_effect_fails() {
 fn a_server_that_validates_keeps_old_calls_away_by_itself() {
     let folder = ready();
     let edits = [
-        ("\nsteps:", "\ntarget: server\nsteps:"),
+        ("\ntransports: [stdio, http]\nsteps:", "\ntarget: server\nsteps:"),
         ("      fills-in", "      validates: true\n      fills-in"),
         ("    code: STALE_TOOL_SCHEMA\n", ""),
         ("    arrives: nothing\n", ""),
@@ -212,4 +220,172 @@ fn a_scenario_that_could_show_nothing_is_refused() {
         .code(2)
         .complains("no test here");
     folder.run(&["test", "empty/other.yaml"]).code(2).complains("of which kind");
+}
+
+/// A server that is asked for the time, before and after an argument got another name.
+const TIME: &str = "\
+before:
+  tools:
+    - &t
+      name: get_time
+      inputSchema: {type: object, properties: {zone: {type: string}}, required: [zone]}
+  does: {get_time: {request: GET /time, answers: {now: 1}, validates: true}}
+after:
+  tools:
+    - <<: *t
+      inputSchema: {type: object, properties: {place: {type: string}}, required: [place]}
+";
+
+/// A scenario in which `steadfast drill` is the client under test.
+fn client_scenario(steps: &str) -> String {
+    let own = env!("CARGO_BIN_EXE_steadfast");
+    let line = format!("exec {own} drill --tool get_time -- sh -c \"$STEADFAST_SERVER\"");
+    let command = serde_json::json!(["sh", "-c", line]);
+    format!(
+        "drift: 1\nname: c\ntarget: client\nclient: {{command: {command}, events: output}}\n{TIME}steps:\n{steps}"
+    )
+}
+
+#[test]
+fn a_client_under_test_is_judged_by_what_it_sends() {
+    let folder = Folder::new();
+    // It reads the list until two readings agree, so it knows the new contract before it calls.
+    let calls = |first: &str| {
+        client_scenario(&format!(
+            "  - client-lists\n  - switch\n  - notify\n  - client-lists\n  - client-calls: get_time\n    arguments: {{{first}: test}}\n    downstream: GET /time\n  - client-calls: get_time\n    arguments: {{}}\n    downstream: nothing\n  - client-calls: get_time\n    downstream: nothing\n  - client-ends:\n    exit: 0\n    events: the error names `place`\n"
+        ))
+    };
+    folder
+        .file("c.yaml", calls("place"))
+        .run(&["test", "c.yaml"])
+        .code(0)
+        .says("3 calls reached the server and 1 request the world");
+    folder
+        .file("c.yaml", calls("zone"))
+        .run(&["test", "c.yaml"])
+        .code(1)
+        .says("get_time reached the server in another form than it must");
+    // A call that no step expects is a failure, and so is a client that does not end.
+    let fewer = client_scenario("  - client-lists\n  - switch\n  - client-ends\n");
+    folder
+        .file("c.yaml", fewer)
+        .run(&["test", "c.yaml"])
+        .code(1)
+        .says("GET /time reached the world after the answer");
+    let hangs = client_scenario("  - client-lists\n  - switch\n  - client-ends\n")
+        .replace("exec", "sleep 600; exec")
+        .replace("drift: 1\n", "drift: 1\npatience: 1\n");
+    folder
+        .file("c.yaml", hangs)
+        .run(&["test", "c.yaml"])
+        .code(1)
+        .says("the client does not look at the list");
+}
+
+#[test]
+fn steps_belong_to_their_target() {
+    let folder = Folder::new();
+    for (steps, said) in [
+        ("  - list\n  - client-ends\n", "the client is under test, and acts by itself"),
+        ("  - switch\n  - client-ends\n", "could meet either server"),
+        ("  - client-lists\n  - switch\n", "Nothing is looked at of the client"),
+    ] {
+        folder.file("c.yaml", client_scenario(steps));
+        folder.run(&["test", "c.yaml"]).code(2).complains(said);
+    }
+    let wire = client_scenario("  - client-lists\n  - switch\n  - client-ends:\n    events: x\n")
+        .replace(", events: output", "");
+    folder
+        .file("c.yaml", wire)
+        .run(&["test", "c.yaml"])
+        .code(2)
+        .complains("events of this client are not known");
+    folder.file("c.yaml", format!("drift: 1\n{TIME}steps:\n  - switch\n  - client-ends\n"));
+    folder.run(&["test", "c.yaml"]).code(2).complains("No client is under test here");
+}
+
+/// Real programs: made-up servers of their own, each behind a command that is told of the recorder by its environment.
+fn programs(folder: &Folder, effects: bool) {
+    for (name, field) in [("a", "zone"), ("b", "place")] {
+        let tool = serde_json::json!({
+            "name": "set_time",
+            "inputSchema": {"type": "object", "properties": {field: {"type": "string"}}, "required": [field]},
+        });
+        let deed = serde_json::json!({"path": format!("/{name}"), "answer": {"by": name}, "validates": !effects});
+        let script =
+            serde_json::json!({"phases": [{"tools": [tool], "deeds": {"set_time": deed}}]});
+        folder.file(&format!("{name}.json"), script.to_string());
+    }
+}
+
+/// A scenario with those programs behind the switch.
+fn real(folder: &Folder, target: &str, steps: &str) -> String {
+    let own = env!("CARGO_BIN_EXE_steadfast");
+    let command = |name: &str| {
+        let script = folder.path(name);
+        let line = format!("exec {own} demo --script {} --recorder \"$WORLD\"", script.display());
+        serde_json::json!(["sh", "-c", line])
+    };
+    format!(
+        "drift: 1\nname: r\ntarget: {target}\nbefore: {{command: {}}}\nafter: {{command: {}}}\nrecorder: WORLD\nsteps:\n{steps}",
+        command("a.json"),
+        command("b.json"),
+    )
+}
+
+const OLD_CALL: &str = "  - list:\n    shows: [set_time]\n  - plan: old\n    tool: set_time\n    arguments: {zone: UTC}\n  - switch\n  - notify\n  - call: old\n";
+
+#[test]
+fn real_programs_change_behind_the_connection() {
+    let folder = Folder::new();
+    programs(&folder, true);
+    let guarded = format!(
+        "{OLD_CALL}    answer: refused\n    code: STALE_TOOL_SCHEMA\n    downstream: nothing\n  - told\n  - refresh\n  - plan: new\n    tool: set_time\n    arguments: {{place: UTC}}\n  - call: new\n    answer: done\n    holds: {{by: b}}\n    downstream: POST /b\n"
+    );
+    folder.file("r.yaml", real(&folder, "gateway", &guarded)).run(&["test", "r.yaml"]).code(0);
+    let bare = format!("{OLD_CALL}    answer: refused\n    downstream: nothing\n");
+    folder
+        .file("r.yaml", real(&folder, "server", &bare))
+        .run(&["test", "r.yaml"])
+        .code(1)
+        .says("set_time must not reach the world, and POST /b left");
+    programs(&folder, false);
+    folder.run(&["test", "r.yaml"]).code(0);
+    let crash = format!(
+        "{OLD_CALL}    answer: refused\n    downstream: nothing\n  - crash\n  - reconnect\n  - list:\n    shows: [set_time]\n"
+    );
+    folder.file("r.yaml", real(&folder, "server", &crash)).run(&["test", "r.yaml"]).code(0);
+}
+
+#[test]
+fn what_was_under_way_at_the_switch_is_answered_by_whoever_was_asked() {
+    let folder = Folder::new();
+    programs(&folder, true);
+    let script =
+        folder.read("a.json").replace("\"answer\"", "\"fault\":\"waits-for-switch\",\"answer\"");
+    folder.file("a.json", script);
+    let steps = "  - list\n  - plan: old\n    tool: set_time\n    arguments: {zone: UTC}\n  - start: old\n  - arrived: old\n  - switch\n  - finish: old\n    answer: done\n    holds: {by: a}\n    downstream: POST /a\n  - refresh\n  - call: old\n    answer: done\n    holds: {by: b}\n    downstream: POST /b\n";
+    folder.file("r.yaml", real(&folder, "server", steps)).run(&["test", "r.yaml"]).code(0);
+}
+
+#[test]
+fn two_releases_of_real_servers_are_switched_behind_the_gateway() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let installed = target.join("peers/drift/node_modules");
+    if !installed.is_dir() {
+        println!(
+            "skipped: two releases of real servers are not installed; peers/install.sh does that"
+        );
+        return;
+    }
+    let folder = Folder::new();
+    for name in ["context7", "everything", "memory"] {
+        let path = root.join(format!("peers/drift/{name}.yaml"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let place = installed.display().to_string();
+        folder
+            .file(&format!("{name}.yaml"), text.replace("target/peers/drift/node_modules", &place));
+    }
+    folder.run(&["test", "."]).code(0).says("3 passed").says("effects not observed");
 }

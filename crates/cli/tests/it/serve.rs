@@ -247,7 +247,8 @@ async fn a_map_is_drafted_from_what_was_recorded() {
     client.get(format!("{url}/projects?state=inactive&limit=100")).send().await.unwrap();
     let archive = client.post(format!("{url}/projects/archive"));
     archive.body("{\"project_ids\":[\"p17\"],\"dry_run\":false}").send().await.unwrap();
-    let draft = &["map", "draft", "requests.jsonl", "--fixtures", "fixtures", "-o", "decisions.yaml"];
+    let draft =
+        &["map", "draft", "requests.jsonl", "--fixtures", "fixtures", "-o", "decisions.yaml"];
     folder.run(draft).code(0);
     let map = folder.read("decisions.yaml");
     for line in [
@@ -259,5 +260,9 @@ async fn a_map_is_drafted_from_what_was_recorded() {
     }
     folder.run(draft).code(2).complains("The file is there already");
     folder.file("bad.jsonl", "{\"n\":1}\nnot json\n");
-    folder.run(&["map", "draft", "bad.jsonl"]).code(2).complains("bad.jsonl:2:").complains("This is no record");
+    folder
+        .run(&["map", "draft", "bad.jsonl"])
+        .code(2)
+        .complains("bad.jsonl:2:")
+        .complains("This is no record");
 }

@@ -1,7 +1,9 @@
 //! What a scenario may not say, although each of its parts can be read: expectations that nothing can meet, and
 //! stories in which nothing is tested.
 
-use super::scenario::{Answer, Arrives, Call, Deed, Expected, Request, Scenario, Server, Shown};
+use super::scenario::{
+    Answer, Arrives, Call, Deed, Expected, Request, Scenario, Server, Shown, Target, Transport,
+};
 use crate::read::{Node, Reader};
 use crate::script::Phase;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn sound<'d>(scenario: &Scenario, root: &Node<'d>, reader: &mut Reader<'d>) {
     let Some(steps) = root.get("steps") else { return };
     whole(scenario, &steps, reader);
+    client(scenario, root, reader);
+    transports(scenario, root, reader);
     let mut checker = Checker {
         scenario,
         reader,
@@ -17,8 +21,11 @@ pub fn sound<'d>(scenario: &Scenario, root: &Node<'d>, reader: &mut Reader<'d>) 
         open: BTreeSet::new(),
         switched: false,
     };
+    let mut before = None;
     for (step, node) in scenario.steps.iter().zip(steps.items()) {
+        checker.belongs(&step.deed, before, &node);
         checker.step(&step.deed, &node);
+        before = Some(&step.deed);
     }
     let left: Vec<String> = checker.open.iter().cloned().collect();
     for name in left {
@@ -48,6 +55,16 @@ fn whole<'d>(scenario: &Scenario, steps: &Node<'d>, reader: &mut Reader<'d>) {
             "Add the step `switch`.",
         );
     }
+    if scenario.target == Target::Client {
+        if !any(|deed| matches!(deed, Deed::ClientCalls(..) | Deed::ClientEnds { .. })) {
+            reader.problem(
+                steps,
+                "Nothing is looked at of the client, so nothing would be shown.",
+                "Add a step `client-calls` or `client-ends`.",
+            );
+        }
+        return;
+    }
     if !any(|deed| matches!(deed, Deed::Call(..) | Deed::Finish(..))) {
         reader.problem(
             steps,
@@ -55,6 +72,60 @@ fn whole<'d>(scenario: &Scenario, steps: &Node<'d>, reader: &mut Reader<'d>) {
             "Add a step `call`.",
         );
     }
+}
+
+/// Notes what does not go with the target.
+fn client<'d>(scenario: &Scenario, root: &Node<'d>, reader: &mut Reader<'d>) {
+    match (&scenario.target, &scenario.client, &scenario.server) {
+        (Target::Client, None, _) => {
+            reader.problem(
+                root,
+                "The client under test is missing.",
+                "Add `client:` with `command:`.",
+            );
+        }
+        (Target::Client, Some(_), Server::Real(_)) => {
+            reader.problem(
+                root,
+                "A client is tested on a made-up server: what it asks must be seen before it is answered.",
+                "Give `tools:` and `does:` in place of `command:`.",
+            );
+        }
+        (Target::Gateway | Target::Server, Some(_), _) => {
+            let help = "Write `target: client`, or leave `client` out.";
+            reader.problem(root, "A client is named, and it is not what is under test.", help);
+        }
+        _ => {}
+    }
+}
+
+/// Notes where HTTP cannot be spoken.
+fn transports<'d>(scenario: &Scenario, root: &Node<'d>, reader: &mut Reader<'d>) {
+    let Some(node) = root.get("transports") else { return };
+    if !scenario.transports.contains(&Transport::Http) {
+        return;
+    }
+    if matches!(scenario.server, Server::Real(_)) {
+        reader.problem(&node, "Real programs are switched behind a pipe.", "Leave `http` out.");
+    }
+    if scenario.target != Target::Gateway {
+        let help = "Write `target: gateway`, or leave `http` out.";
+        reader.problem(&node, "Only the gateway speaks HTTP to the server here.", help);
+    }
+}
+
+/// Steps of a client under test.
+fn of_client(deed: &Deed) -> bool {
+    matches!(deed, Deed::ClientLists | Deed::ClientCalls(..) | Deed::ClientEnds { .. })
+}
+
+/// Steps that steadfast takes as the client.
+fn of_own_client(deed: &Deed) -> bool {
+    !of_client(deed)
+        && !matches!(
+            deed,
+            Deed::Switch | Deed::Notify | Deed::FailRefresh | Deed::MendRefresh | Deed::Crash
+        )
 }
 
 struct Checker<'s, 'r, 'd> {
@@ -67,8 +138,39 @@ struct Checker<'s, 'r, 'd> {
 }
 
 impl<'d> Checker<'_, '_, 'd> {
+    /// Notes a step that the target has no place for.
+    fn belongs(&mut self, deed: &Deed, before: Option<&Deed>, node: &Node<'d>) {
+        let under_test = self.scenario.target == Target::Client;
+        if under_test && of_own_client(deed) {
+            let help =
+                "Steps of a client under test are client-lists, client-calls and client-ends.";
+            self.reader.problem(node, "Here the client is under test, and acts by itself.", help);
+        }
+        if !under_test && of_client(deed) {
+            let help = "Write `target: client` and `client:`, or the steps list, plan and call.";
+            self.reader.problem(node, "No client is under test here.", help);
+        }
+        let seen = before
+            .is_some_and(|before| matches!(before, Deed::ClientLists | Deed::ClientCalls(..)));
+        if under_test && matches!(deed, Deed::Switch) && !seen {
+            self.reader.problem(
+                node,
+                "What the client does meanwhile could meet either server.",
+                "Put `switch` directly after `client-lists` or `client-calls`: it is then made before the answer.",
+            );
+        }
+    }
+
     fn step(&mut self, deed: &Deed, node: &Node<'d>) {
         match deed {
+            Deed::ClientCalls(call, expected) => self.effects(&call.tool, expected, node),
+            Deed::ClientEnds { events, .. } => {
+                let client = self.scenario.client.as_ref();
+                if !events.is_empty() && client.is_some_and(|client| client.events.is_none()) {
+                    let help = "Say in `client:` where its `events` are read from.";
+                    self.reader.problem(node, "The events of this client are not known.", help);
+                }
+            }
             Deed::Plan { name, call } => {
                 let twice = self.plans.insert(name.clone(), call.clone()).is_some();
                 if twice {
@@ -120,6 +222,15 @@ impl<'d> Checker<'_, '_, 'd> {
                     "Write `start:` before it.",
                 );
             }
+            Deed::Arrived(_) if !self.scenario.sees_effects() => {
+                let help =
+                    "Name the variable by which it is sent to the recorder: `recorder: NAME`.";
+                self.reader.problem(
+                    node,
+                    "When a program is about a call cannot be seen here.",
+                    help,
+                );
+            }
             Deed::FailRefresh | Deed::MendRefresh if self.made().is_none() => {
                 self.reader.problem(
                     node,
@@ -168,7 +279,9 @@ impl<'d> Checker<'_, '_, 'd> {
         if expected.answer.is_none() {
             self.reader.missing(node, "answer");
         }
-        self.effects(name, expected, node);
+        if let Some(tool) = self.plans.get(name).map(|call| call.tool.clone()) {
+            self.effects(&tool, expected, node);
+        }
         let no = expected.answer.map(|answer| answer != Answer::Done);
         if no == Some(false) && expected.code.is_some() {
             self.never(node, "An answer that is done has no code.");
@@ -183,11 +296,8 @@ impl<'d> Checker<'_, '_, 'd> {
         }
     }
 
-    fn effects(&mut self, name: &str, expected: &Expected, node: &Node<'d>) {
-        let seen = match &self.scenario.server {
-            Server::Made { .. } => true,
-            Server::Real(real) => real.recorder.is_some(),
-        };
+    fn effects(&mut self, tool: &str, expected: &Expected, node: &Node<'d>) {
+        let seen = self.scenario.sees_effects();
         match (&expected.downstream, seen) {
             (None, true) => self.reader.problem(
                 node,
@@ -212,15 +322,13 @@ impl<'d> Checker<'_, '_, 'd> {
                 self.never(node, "What the gateway refuses never arrives.");
             }
         }
-        let known: Option<Vec<String>> =
-            self.made().zip(self.plans.get(name)).map(|(phases, call)| {
-                let paths = phases.iter().filter_map(|phase| phase.deeds.get(&call.tool));
-                paths
-                    .filter_map(|deed| {
-                        deed.path.as_ref().map(|path| format!("{} {path}", deed.method()))
-                    })
-                    .collect()
-            });
+        let known: Option<Vec<String>> = self.made().map(|phases| {
+            let deeds = phases.iter().filter_map(|phase| phase.deeds.get(tool));
+            let path = |deed: &crate::script::Deed| {
+                deed.path.as_ref().map(|path| format!("{} {path}", deed.method()))
+            };
+            deeds.filter_map(path).collect()
+        });
         if let Some(known) = known {
             for Request { method, path, .. } in requests {
                 if !known.contains(&format!("{method} {path}")) {

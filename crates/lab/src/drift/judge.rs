@@ -294,6 +294,63 @@ pub fn left_over(records: &[Record]) -> Option<Miss> {
     })
 }
 
+/// Holds a call of a client under test against what it must be.
+pub fn client_call(wanted: &Call, expected: &Expected, seen: &Seen) -> Vec<Miss> {
+    let mut misses = Vec::new();
+    let other = seen.arrived.first().filter(|call| call.tool != wanted.tool);
+    if let Some(other) = other {
+        misses.push(Miss {
+            sentence: format!("the client called {} in place of {}", other.tool, wanted.tool),
+            expected: wanted.tool.clone(),
+            seen: show_call(other),
+        });
+    }
+    effects(wanted, expected, seen, &mut misses);
+    arrival(wanted, expected, seen, &mut misses);
+    misses
+}
+
+/// A call of a client under test that nobody expected.
+pub fn uncalled_for(calls: &[Heard]) -> Option<Miss> {
+    let first = calls.first()?;
+    Some(Miss {
+        sentence: format!("the client also called {}, and no step expects it", first.tool),
+        expected: "no other call".to_owned(),
+        seen: lines(calls.iter().map(show_call)),
+    })
+}
+
+/// Holds the end of a client under test against what it must be. `log` are its events, where they are known.
+pub fn client_end(
+    code: i32,
+    exit: Option<i32>,
+    events: &[String],
+    log: Option<&str>,
+    said: &str,
+) -> Vec<Miss> {
+    let mut misses = Vec::new();
+    if let Some(wanted) = exit.filter(|wanted| *wanted != code) {
+        misses.push(Miss {
+            sentence: format!("the client ended with {code}"),
+            expected: format!("exit code {wanted}"),
+            seen: said.to_owned(),
+        });
+    }
+    let log = log.unwrap_or_default();
+    for event in events.iter().filter(|event| !log.contains(event.as_str())) {
+        misses.push(Miss {
+            sentence: format!("the client's events do not tell of `{event}`"),
+            expected: event.clone(),
+            seen: if log.is_empty() { "no event".to_owned() } else { log.to_owned() },
+        });
+    }
+    misses
+}
+
+fn show_call(call: &Heard) -> String {
+    format!("{} {}", call.tool, one_line(&call.arguments, SHOWN))
+}
+
 fn lines(items: impl Iterator<Item = String>) -> String {
     let lines: Vec<String> = items.collect();
     if lines.is_empty() { "nothing".to_owned() } else { lines.join("\n") }

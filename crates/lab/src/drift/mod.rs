@@ -5,6 +5,7 @@
 //! seen against what must be seen. Only `run`, `peer` and `relay` touch processes; the rest is pure.
 
 mod check;
+mod client;
 pub mod drill;
 mod judge;
 mod parse;
@@ -53,12 +54,48 @@ pub fn load(path: &Path, document: &Document) -> Result<Vec<Planned>, Vec<Proble
         name: scenario.name.clone(),
         place: place.clone(),
         run: Box::new(move |setting: Arc<crate::plan::Setting>| {
-            Box::pin(async move { vec![run::run(&scenario, &place, &setting).await] })
+            Box::pin(async move {
+                let mut cases = Vec::new();
+                for transport in &scenario.transports {
+                    let mut case = run::run(&scenario, *transport, &place, &setting).await;
+                    if scenario.transports.len() > 1 {
+                        case.name = format!("{}/{}", scenario.name, transport.word());
+                    }
+                    cases.push(case);
+                }
+                if let Some(only) = &setting.only {
+                    cases.retain(|case| case.name == *only || scenario.name == *only);
+                }
+                cases
+            })
         }),
     }])
+}
+
+/// A ready scenario, read.
+pub(crate) fn ready_scenario(name: &str) -> scenario::Scenario {
+    let file = format!("{name}.yaml");
+    let (_, text) =
+        READY.iter().find(|(known, _)| *known == file).expect("its name is in the table");
+    let document = Document::parse(&file, text.as_bytes()).expect("a test reads every ready file");
+    let none = |_: &Path| Err(std::io::ErrorKind::NotFound.into());
+    parse::scenario(Path::new(&file), &document, &none).expect("a test reads every ready file")
 }
 
 /// The ready scenarios: name and text of each file.
 pub fn ready() -> Vec<(String, String)> {
     READY.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ready_file_is_a_scenario_of_its_name() {
+        for (file, _) in READY {
+            let name = file.trim_end_matches(".yaml");
+            assert_eq!(ready_scenario(name).name, name);
+        }
+    }
 }

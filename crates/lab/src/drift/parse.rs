@@ -1,6 +1,8 @@
 //! From a file to a scenario: every problem at once.
 
-use super::scenario::{Deed, Hook, Real, Scenario, Server, Signal, Step, Target};
+use super::scenario::{
+    ClientEvents, Deed, Hook, Real, Scenario, Server, Signal, Step, Target, Transport, UnderTest,
+};
 use super::{check, steps};
 use crate::limits;
 use crate::read::{Document, Node, Reader};
@@ -27,7 +29,8 @@ pub fn scenario(
 ) -> Result<Scenario, Vec<Problem>> {
     let mut reader = Reader::new(document);
     let root = document.root();
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
     let mut file = File { reader: &mut reader, folder, open };
     let read = file.scenario(&root, path);
     let Some(scenario) = read else { return reader.finish(()).and(Err(Vec::new())) };
@@ -44,8 +47,8 @@ struct File<'r, 'd, 'a> {
 impl<'d> File<'_, 'd, '_> {
     fn scenario(&mut self, root: &Node<'d>, path: &Path) -> Option<Scenario> {
         let known = [
-            "drift", "name", "story", "target", "gateway", "server", "before", "after", "recorder",
-            "patience", "steps",
+            "drift", "name", "story", "target", "transports", "client", "gateway", "server",
+            "before", "after", "recorder", "patience", "steps",
         ];
         if !self.reader.keys(root, &known) {
             return None;
@@ -67,6 +70,8 @@ impl<'d> File<'_, 'd, '_> {
         let story = self.reader.text(root, "story").unwrap_or_default().trim().to_owned();
         let (adapters, facts) = self.gateway(root);
         let target = root.get("target").map(|node| self.reader.word(&node, TARGETS));
+        let client = root.get("client").and_then(|node| self.client(&node));
+        let transports = self.transports(root);
         let server = self.server(root);
         let steps = self.steps(root);
         let patience = self.patience(root);
@@ -75,11 +80,58 @@ impl<'d> File<'_, 'd, '_> {
             story,
             server: server?,
             target: target.unwrap_or(Some(Target::Gateway))?,
+            transports,
+            client,
+            folder: self.folder.to_owned(),
             adapters,
             facts,
             steps,
             patience,
         })
+    }
+
+    fn transports(&mut self, root: &Node<'d>) -> Vec<Transport> {
+        let Some(node) = root.get("transports") else { return vec![Transport::Stdio] };
+        let words = [Transport::Stdio, Transport::Http].map(|known| (known.word(), known));
+        let mut found: Vec<Transport> = Vec::new();
+        for item in node.items() {
+            match self.reader.word(&item, &words) {
+                Some(transport) if found.contains(&transport) => {
+                    self.reader.problem(&item, "It stands here twice.", "Name each once.");
+                }
+                Some(transport) => found.push(transport),
+                None => {}
+            }
+        }
+        if node.items().is_empty() {
+            self.reader.expected(&node, "a list of stdio, http, or both,");
+        }
+        found
+    }
+
+    fn client(&mut self, node: &Node<'d>) -> Option<UnderTest> {
+        self.reader.keys(node, &["command", "events", "guarded"]);
+        let guarded = self.reader.flag(node, "guarded");
+        let command = self.command(node);
+        let events = node.get("events").and_then(|at| self.events(&at));
+        Some(UnderTest { command: command?, events, guarded })
+    }
+
+    /// `output`, or a mapping with `file` or `command`.
+    fn events(&mut self, node: &Node<'d>) -> Option<ClientEvents> {
+        if node.value.is_string() {
+            return self.reader.word(node, &[("output", ())]).map(|()| ClientEvents::Output);
+        }
+        self.reader.keys(node, &["file", "command"]);
+        match (self.reader.text(node, "file"), node.get("command")) {
+            (Some(path), None) => Some(ClientEvents::File(path.to_owned())),
+            (None, Some(_)) => self.command(node).map(ClientEvents::Command),
+            _ => {
+                let help = "Write `output`, `file: PATH` or `command: [PROGRAM, …]`.";
+                self.reader.problem(node, "This says not where events are read from.", help);
+                None
+            }
+        }
     }
 
     fn patience(&mut self, root: &Node<'d>) -> u64 {
@@ -345,7 +397,8 @@ impl<'d> File<'_, 'd, '_> {
     }
 }
 
-const TARGETS: &[(&str, Target)] = &[("gateway", Target::Gateway), ("server", Target::Server)];
+const TARGETS: &[(&str, Target)] =
+    &[("gateway", Target::Gateway), ("server", Target::Server), ("client", Target::Client)];
 
 const SIGNALS: &[(&str, Signal)] =
     &[("HUP", Signal::Hup), ("USR1", Signal::Usr1), ("USR2", Signal::Usr2)];

@@ -1,8 +1,11 @@
 //! Carries a scenario out: the recorder, the server, what stands between, and the old client that steadfast plays.
 
+mod under_test;
+
+use super::client::Client;
 use super::judge::{self, Miss, Seen};
 use super::peer::{Peer, Silence};
-use super::scenario::{Call, Deed, Expected, Scenario, Server, Shown, Step, Target};
+use super::scenario::{Call, Deed, Expected, Scenario, Server, Shown, Step, Target, Transport};
 use crate::limits;
 use crate::plan::Setting;
 use crate::recorder::Recorder;
@@ -18,7 +21,12 @@ use tempfile::TempDir;
 const LIST_FAILS: i64 = -32603;
 
 /// Runs one scenario.
-pub async fn run(scenario: &Scenario, place: &str, setting: &Setting) -> Case {
+pub async fn run(
+    scenario: &Scenario,
+    transport: Transport,
+    place: &str,
+    setting: &Setting,
+) -> Case {
     let mut case = Case {
         name: scenario.name.clone(),
         place: place.to_owned(),
@@ -28,7 +36,7 @@ pub async fn run(scenario: &Scenario, place: &str, setting: &Setting) -> Case {
         steps: 0,
         checks: 0,
     };
-    let mut stage = match Stage::set(scenario, setting).await {
+    let mut stage = match Stage::set(scenario, transport, setting).await {
         Ok(stage) => stage,
         Err(why) => {
             case.found = Verdict::NotRun;
@@ -43,14 +51,14 @@ pub async fn run(scenario: &Scenario, place: &str, setting: &Setting) -> Case {
     let requests = stage.recorder.records().len();
     match ended {
         Ok(()) => {
-            case.sentence = format!(
-                "{}: {} reached the server and {} the world, as they must",
-                first_sentence(&scenario.story),
-                counted(calls, "call"),
-                counted(requests, "request"),
-            );
-            if !stage.sees_effects() {
-                case.sentence.push_str("; effects not observed");
+            let reached = counted(calls, "call") + " reached the server";
+            let world = match scenario.sees_effects() {
+                true => format!(" and {} the world, as they must", counted(requests, "request")),
+                false => ", as they must; effects not observed".to_owned(),
+            };
+            case.sentence = format!("{}: {reached}{world}", first_sentence(&scenario.story));
+            if scenario.client.as_ref().is_some_and(|client| client.events.is_none()) {
+                case.sentence.push_str("; wire only");
             }
             case.evidence =
                 vec![Evidence::new("messages", shown_messages(&stage.messages, usize::MAX))];
@@ -70,6 +78,9 @@ pub async fn run(scenario: &Scenario, place: &str, setting: &Setting) -> Case {
             case.evidence.push(Evidence::new("messages", messages));
         }
     }
+    if let Some(client) = &stage.client {
+        case.evidence.push(Evidence::new("client", client.said()));
+    }
     case
 }
 
@@ -88,8 +99,14 @@ struct Stage<'s> {
     /// What the client starts to reach the server.
     command: Vec<String>,
     /// The store, the script: gone with this value.
-    _folder: TempDir,
+    folder: TempDir,
+    /// The server over HTTP, which outlives connections; on a pipe it is started by whoever speaks to it.
+    _web: Option<mcp::stdio::Server>,
     peer: Option<Peer>,
+    /// The client under test.
+    client: Option<Client>,
+    /// Lists that steps have looked at.
+    lists: usize,
     plans: BTreeMap<String, Call>,
     /// Requests under way, by the name of their plan.
     open: BTreeMap<String, u64>,
@@ -106,21 +123,39 @@ struct Stage<'s> {
 }
 
 impl<'s> Stage<'s> {
-    async fn set(scenario: &'s Scenario, setting: &Setting) -> Result<Stage<'s>, String> {
+    async fn set(
+        scenario: &'s Scenario,
+        transport: Transport,
+        setting: &Setting,
+    ) -> Result<Stage<'s>, String> {
         let folder = tempfile::tempdir().map_err(|why| format!("no folder can be made: {why}"))?;
         let recorder =
             Recorder::start().await.map_err(|why| format!("no loopback port can be had: {why}"))?;
-        let server = server(scenario, setting, &recorder, folder.path())?;
+        let mut server = server(scenario, setting, &recorder, folder.path())?;
+        let mut web = None;
+        if transport == Transport::Http {
+            server.push("--web".to_owned());
+            web = Some(mcp::stdio::Server::start(&server).map_err(|why| why.to_string())?);
+            let wait = Duration::from_secs(scenario.patience);
+            let address = recorder.address(wait).await;
+            server = vec![address.ok_or("the server over HTTP does not start")?];
+        }
         let command = match scenario.target {
             Target::Server => server,
-            Target::Gateway => gateway(scenario, setting, folder.path(), server)?,
+            Target::Client if !scenario.client.as_ref().is_some_and(|client| client.guarded) => {
+                server
+            }
+            Target::Gateway | Target::Client => gateway(scenario, setting, folder.path(), server)?,
         };
         Ok(Stage {
             scenario,
             recorder,
             command,
-            _folder: folder,
+            folder,
+            _web: web,
             peer: None,
+            client: None,
+            lists: 0,
             plans: BTreeMap::new(),
             open: BTreeMap::new(),
             told: 0,
@@ -137,15 +172,28 @@ impl<'s> Stage<'s> {
     /// Plays all steps, then looks whether anything came late.
     async fn play(&mut self) -> Result<(), Stop> {
         let first = self.scenario.steps.first().map_or("", |step| step.place.as_str());
-        self.connect(first).await?;
+        match &self.scenario.client {
+            None => self.connect(first).await?,
+            Some(under_test) => {
+                self.arm();
+                let (folder, scratch) = (&self.scenario.folder, self.folder.path());
+                let client = Client::start(under_test, &self.command, folder, scratch);
+                self.client = Some(client.map_err(|why| broken(first, &why))?);
+            }
+        }
         for step in &self.scenario.steps {
             self.step(step).await?;
             self.steps += 1;
         }
         self.leave().await;
-        let records = self.recorder.records();
-        self.checks += usize::from(self.sees_effects());
-        match judge::left_over(&records[self.records.min(records.len())..]) {
+        if let Some(client) = &mut self.client {
+            client.end();
+        }
+        let (records, calls) = (self.recorder.records(), self.recorder.calls());
+        self.checks += usize::from(self.scenario.sees_effects());
+        let uncalled = self.client.is_some().then(|| &calls[self.calls.min(calls.len())..]);
+        let late = judge::left_over(&records[self.records.min(records.len())..]);
+        match late.or(judge::uncalled_for(uncalled.unwrap_or_default())) {
             None => Ok(()),
             Some(miss) => {
                 let place = self.scenario.steps.last().map_or(first, |step| &step.place);
@@ -208,8 +256,16 @@ impl<'s> Stage<'s> {
                 let id = self.peer(place)?.begin("tools/call", &params).await;
                 self.open.insert(name.clone(), id);
             }
+            Deed::ClientLists | Deed::ClientCalls(..) | Deed::ClientEnds { .. } => {
+                self.client_step(&step.deed, place).await?;
+            }
             Deed::Arrived(_) => {
-                if !self.recorder.arrived(self.calls, wait).await {
+                let arrived = match &self.scenario.server {
+                    Server::Made { .. } => self.recorder.arrived(self.calls, wait).await,
+                    // Only what it does in the world shows that a program is about the call.
+                    Server::Real(_) => self.recorder.recorded(self.records, wait).await,
+                };
+                if !arrived {
                     return Err(failed(
                         place,
                         vec![Miss {
@@ -331,13 +387,6 @@ impl<'s> Stage<'s> {
         let failing = if self.failing { 2 } else { 0 };
         self.recorder.switch(usize::from(self.switched) + failing);
     }
-
-    fn sees_effects(&self) -> bool {
-        match &self.scenario.server {
-            Server::Made { .. } => true,
-            Server::Real(real) => real.recorder.is_some(),
-        }
-    }
 }
 
 /// The command that starts the server.
@@ -389,7 +438,9 @@ fn gateway(
     for (name, fact) in &scenario.facts {
         command.extend(["--fact".to_owned(), format!("{name}={fact}")]);
     }
-    command.push("--".to_owned());
+    if !server.first().is_some_and(|word| word.starts_with("http://")) {
+        command.push("--".to_owned());
+    }
     command.extend(server);
     Ok(command)
 }

@@ -4,6 +4,7 @@ use crate::script::Phase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// One scenario.
 #[derive(Debug, Clone)]
@@ -16,6 +17,12 @@ pub struct Scenario {
     pub server: Server,
     /// What is under test.
     pub target: Target,
+    /// Over what the made-up server is spoken to: the scenario runs once for each.
+    pub transports: Vec<Transport>,
+    /// The client, where it is under test.
+    pub client: Option<UnderTest>,
+    /// The folder of the scenario.
+    pub folder: PathBuf,
     /// An adapter declared for the gateway, in TOML.
     pub adapters: Option<String>,
     /// What adapters may rest on.
@@ -24,6 +31,16 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// How long one step may take, in seconds.
     pub patience: u64,
+}
+
+impl Scenario {
+    /// Whether what the server does to the world can be seen.
+    pub fn sees_effects(&self) -> bool {
+        match &self.server {
+            Server::Made { .. } => true,
+            Server::Real(real) => real.recorder.is_some(),
+        }
+    }
 }
 
 /// The server that changes.
@@ -95,6 +112,49 @@ pub enum Target {
     Server,
     /// Both ends with `steadfast wrap` between them.
     Gateway,
+    /// The client: steadfast is the server that changes.
+    Client,
+}
+
+/// Over what a server is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// A pipe.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+}
+
+impl Transport {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Transport::Stdio => "stdio",
+            Transport::Http => "http",
+        }
+    }
+}
+
+/// A client under test.
+#[derive(Debug, Clone)]
+pub struct UnderTest {
+    /// Its command; it is told by its environment how to start the server.
+    pub command: Vec<String>,
+    /// Where its events are read from; without it, only what crosses the wire is seen.
+    pub events: Option<ClientEvents>,
+    /// `steadfast wrap` stands between it and the server.
+    pub guarded: bool,
+}
+
+/// Where the events of a client are read from, once it has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientEvents {
+    /// What it wrote to its standard output and error.
+    Output,
+    /// A file, by its path from the folder of the scenario.
+    File(String),
+    /// What a program prints.
+    Command(Vec<String>),
 }
 
 /// One step.
@@ -138,6 +198,17 @@ pub enum Deed {
     Start(String),
     /// Waits until the started call has reached the server.
     Arrived(String),
+    /// The client under test asks for the list.
+    ClientLists,
+    /// The client under test makes this call, and it has this effect.
+    ClientCalls(Call, Box<Expected>),
+    /// The client under test ends, with this code and these events.
+    ClientEnds {
+        /// Its exit code; not looked at where absent.
+        exit: Option<i32>,
+        /// What its events name.
+        events: Vec<String>,
+    },
     /// The answer of a started call.
     Finish(String, Box<Expected>),
 }

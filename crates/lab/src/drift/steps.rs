@@ -28,6 +28,14 @@ static VERBS: &[Verb] = &[
     Verb { word: "fail-refresh", keys: &[], alone: true, read: |_, _| Some(Deed::FailRefresh) },
     Verb { word: "mend-refresh", keys: &[], alone: true, read: |_, _| Some(Deed::MendRefresh) },
     Verb { word: "crash", keys: &[], alone: true, read: |_, _| Some(Deed::Crash) },
+    Verb { word: "client-lists", keys: &[], alone: true, read: |_, _| Some(Deed::ClientLists) },
+    Verb {
+        word: "client-calls",
+        keys: &["arguments", "downstream"],
+        alone: false,
+        read: client_calls,
+    },
+    Verb { word: "client-ends", keys: &["exit", "events"], alone: true, read: client_ends },
     Verb { word: "call", keys: EXPECTED, alone: false, read: call },
     Verb { word: "start", keys: &[], alone: false, read: start },
     Verb { word: "arrived", keys: &[], alone: false, read: arrived },
@@ -96,6 +104,23 @@ fn start<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
 
 fn arrived<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
     reader.required_text(node, "arrived").map(|name| Deed::Arrived(name.to_owned()))
+}
+
+fn client_calls<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
+    let tool = reader.required_text(node, "client-calls")?.to_owned();
+    let arguments = node.get("arguments").map(|at| at.value.clone());
+    let expected = Expected {
+        arrives: arguments.clone().map(Arrives::Arguments),
+        downstream: node.get("downstream").and_then(|at| downstream(reader, &at)),
+        ..Expected::default()
+    };
+    let call = Call { tool, arguments: arguments.unwrap_or_default() };
+    Some(Deed::ClientCalls(call, Box::new(expected)))
+}
+
+fn client_ends<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
+    let exit = reader.count(node, "exit").and_then(|code| i32::try_from(code).ok());
+    Some(Deed::ClientEnds { exit, events: reader.texts(node, "events") })
 }
 
 fn call<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
