@@ -2,6 +2,7 @@
 //!
 //! This is the documented shape of `steadfast diff --format json`. Members are added, never renamed.
 
+use crate::document::Problem;
 use crate::verdict::{Axes, Class, Decision, Verdict};
 use serde::Serialize;
 use serde_json::Value;
@@ -161,6 +162,9 @@ pub struct Diff {
     pub entries: Vec<Entry>,
     /// How many subjects each side has.
     pub counts: Counts,
+    /// Schemas that took part and are not in order, where that is not the same on both sides. Of tools, what was read
+    /// tells it already.
+    pub flaws: Vec<Problem>,
 }
 
 /// How many subjects were compared.

@@ -1,11 +1,9 @@
 //! Places in documents, and the way from one to another: `$ref`, anchors, files beside the root.
 
 use crate::document::Bundle;
+use schema::reference::escape;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// How deep anchors are looked for. Real documents stay under 10.
-const MAX_ANCHOR_DEPTH: usize = 48;
 
 /// A place in a document.
 #[derive(Debug, Clone)]
@@ -61,24 +59,13 @@ impl<'a> Node<'a> {
     /// Follows one `$ref`, if there is one and it leads somewhere in the bundle.
     pub fn follow(&self) -> Option<Node<'a>> {
         let reference = self.value.get("$ref")?.as_str()?;
-        let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let (file, root): (&'a str, &'a Value) = if file.is_empty() {
-            let root = match self.source.files {
-                Some(files) if !self.file.is_empty() => files.get(self.file)?,
-                _ => self.source.root,
-            };
-            (self.file, root)
-        } else {
-            let wanted = join_path(self.file, file);
-            let (name, value) = self.source.files?.get_key_value(wanted.as_str())?;
-            (name.as_str(), value)
+        let Source { root, files } = self.source;
+        let file_named = |name: &str| match files.and_then(|files| files.get_key_value(name)) {
+            Some((name, value)) => Some((name.as_str(), value)),
+            None => name.is_empty().then_some(("", root)),
         };
-        if fragment.is_empty() || fragment.starts_with('/') {
-            let value = root.pointer(&unescape_percent(fragment))?;
-            let pointer = unescape_percent(fragment);
-            return Some(Node { source: self.source, file, pointer, value });
-        }
-        let (pointer, value) = find_anchor(root, fragment, String::new(), 0)?;
+        let (file, pointer, value) =
+            schema::reference::locate(file_named, self.file, reference).ok()?;
         Some(Node { source: self.source, file, pointer, value })
     }
 
@@ -89,55 +76,5 @@ impl<'a> Node<'a> {
         } else {
             format!("{}#{}", self.file, self.pointer)
         }
-    }
-}
-
-/// Escapes a member name for a JSON Pointer (RFC 6901).
-pub fn escape(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
-}
-
-fn unescape_percent(fragment: &str) -> String {
-    fragment.replace("%25", "%").replace("%7B", "{").replace("%7D", "}").replace("%20", " ")
-}
-
-fn join_path(base: &str, relative: &str) -> String {
-    let mut parts: Vec<&str> = base.split('/').collect();
-    parts.pop();
-    for part in relative.split('/') {
-        match part {
-            "." | "" => {}
-            ".." => {
-                parts.pop();
-            }
-            other => parts.push(other),
-        }
-    }
-    parts.join("/")
-}
-
-fn find_anchor<'a>(
-    value: &'a Value,
-    anchor: &str,
-    pointer: String,
-    depth: usize,
-) -> Option<(String, &'a Value)> {
-    if depth > MAX_ANCHOR_DEPTH {
-        return None;
-    }
-    match value {
-        Value::Object(members) => {
-            let names = ["$anchor", "$dynamicAnchor"];
-            if names.iter().any(|name| members.get(*name).and_then(Value::as_str) == Some(anchor)) {
-                return Some((pointer, value));
-            }
-            members.iter().find_map(|(name, member)| {
-                find_anchor(member, anchor, format!("{pointer}/{}", escape(name)), depth + 1)
-            })
-        }
-        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
-            find_anchor(item, anchor, format!("{pointer}/{index}"), depth + 1)
-        }),
-        _ => None,
     }
 }

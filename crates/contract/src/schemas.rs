@@ -52,6 +52,7 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
             verdict: Verdict::Safe,
             entries: Vec::new(),
             counts: counts(1),
+            flaws: Vec::new(),
         });
     }
     // The strict relation is reported. The verdict asks the question that matters to a caller:
@@ -85,7 +86,13 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
     let mut entry: Entry = join(subject.clone(), Some(from), Some(to), changes);
     entry.relation = Some(relation);
     let verdict = entry.verdict;
-    Ok(Diff { kind: Kind::Schema, verdict, entries: vec![entry], counts: counts(0) })
+    Ok(Diff {
+        kind: Kind::Schema,
+        verdict,
+        entries: vec![entry],
+        counts: counts(0),
+        flaws: Vec::new(),
+    })
 }
 
 /// The relation has the last word: a loss that no rule explains is still reported.

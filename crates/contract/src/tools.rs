@@ -53,7 +53,7 @@ pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
     entries.extend(instructions(old, new, options));
     let counts = Counts { old: old.tools.len(), new: new.tools.len(), unchanged };
     let verdict = entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe);
-    Diff { kind: Kind::Tools, verdict, entries, counts }
+    Diff { kind: Kind::Tools, verdict, entries, counts, flaws: Vec::new() }
 }
 
 /// A list that goes from many to none is a fault of the server or of its reader until proven
@@ -70,7 +70,13 @@ fn emptied(old: &ToolList, options: &Options) -> Diff {
     let change = tool::emptied(&context, old.tools.len());
     let counts = Counts { old: old.tools.len(), new: 0, unchanged: 0 };
     let entry = join(subject, None, None, vec![change]);
-    Diff { kind: Kind::Tools, verdict: entry.verdict, entries: vec![entry], counts }
+    Diff {
+        kind: Kind::Tools,
+        verdict: entry.verdict,
+        entries: vec![entry],
+        counts,
+        flaws: Vec::new(),
+    }
 }
 
 /// Everything a tool says in prose: its own text and that of its arguments.

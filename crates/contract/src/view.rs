@@ -3,7 +3,8 @@
 //! A [`View`] is what a person sees at a place: its type, its members, its bounds, whichever way
 //! the author wrote them down. It explains; the schema engine decides.
 
-pub use crate::node::{Node, Source, escape};
+pub use crate::node::{Node, Source};
+pub use schema::reference::escape;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,6 +9,7 @@
 //!     verdict: Verdict::Safe,
 //!     entries: Vec::new(),
 //!     counts: Counts { old: 3, new: 3, unchanged: 3 },
+//!     flaws: Vec::new(),
 //! };
 //! let text = render(&diff, Format::Text, &RenderOptions::default());
 //! assert!(text.starts_with("SAFE"));

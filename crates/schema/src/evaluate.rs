@@ -6,6 +6,7 @@
 use crate::judge::{Judge, Truth};
 use crate::node::Place;
 use crate::read::Draft;
+use crate::reference::escape;
 use crate::resolve::Documents;
 use crate::{Schema, limits, value};
 use jsonschema::{Retrieve, Uri, Validator};
@@ -201,7 +202,7 @@ impl<'a> Gather<'a> {
             .map(|(path, child)| (path, child.clone()))
             .collect::<Vec<_>>();
         let mut out = member.clone();
-        let prefix = format!("/{}", value::escape(name));
+        let prefix = format!("/{}", escape(name));
         for (path, child) in paths {
             let own = Place { file: place.file, pointer: format!("{}{path}", place.pointer) };
             let copied = self.copy(&child, &own);

@@ -5,6 +5,7 @@ use crate::node::{Items, Members, NodeId, Part, PatternId, Place, Types};
 use crate::number::{self, Rat};
 use crate::pattern::Pattern;
 use crate::read::{Draft, Reader};
+use crate::reference::escape;
 use crate::value;
 use num_traits::{Signed, Zero};
 use serde_json::{Map, Value};
@@ -44,7 +45,7 @@ impl Fill<'_, '_> {
     fn wrong(&mut self, keyword: &str, sentence: &str) {
         self.reader.problem(
             self.place,
-            &format!("/{}", value::escape(keyword)),
+            &format!("/{}", escape(keyword)),
             format!("`{keyword}` {sentence}"),
         );
     }
@@ -82,9 +83,7 @@ impl Fill<'_, '_> {
             None => Vec::new(),
             Some(Value::Object(map)) => map
                 .keys()
-                .map(|name| {
-                    (name.clone(), self.child(&format!("/{keyword}/{}", value::escape(name))))
-                })
+                .map(|name| (name.clone(), self.child(&format!("/{keyword}/{}", escape(name)))))
                 .collect(),
             Some(_) => {
                 self.wrong(keyword, "is an object whose values are schemas");
@@ -208,7 +207,7 @@ impl Fill<'_, '_> {
         let mut requires = Vec::new();
         for (name, value) in map {
             if !modern && !value.is_array() {
-                let node = self.child(&format!("/dependencies/{}", value::escape(name)));
+                let node = self.child(&format!("/dependencies/{}", escape(name)));
                 self.parts.push(Part::When { name: name.clone(), node });
             } else if let Some(names) = self.names(keyword, value) {
                 requires.push((name.clone(), names));
@@ -300,7 +299,7 @@ impl Fill<'_, '_> {
         if draft != Draft::OpenApi30 {
             for (text, node) in self.map("patternProperties") {
                 if let Some(id) =
-                    self.pattern(&text, &format!("/patternProperties/{}", value::escape(&text)))
+                    self.pattern(&text, &format!("/patternProperties/{}", escape(&text)))
                 {
                     patterns.push((id, node));
                 }
@@ -425,7 +424,7 @@ impl Fill<'_, '_> {
             let mut place = match self.reader.documents.resolve(self.place, text, draft) {
                 Ok(place) => place,
                 Err(why) => {
-                    self.reader.problem(self.place, &format!("/{keyword}"), why);
+                    self.reader.problem(self.place, &format!("/{keyword}"), why.to_string());
                     continue;
                 }
             };

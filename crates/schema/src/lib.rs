@@ -99,6 +99,7 @@ mod object;
 mod pattern;
 mod propagate;
 mod read;
+pub mod reference;
 mod reject;
 mod rejected;
 mod relate;

@@ -7,8 +7,8 @@ use crate::keywords::Fill;
 use crate::limits;
 use crate::node::{Arena, Items, Members, Node, NodeId, Part, PatternId, Place, Types};
 use crate::pattern::Pattern;
+use crate::reference::escape;
 use crate::resolve::Documents;
-use crate::value;
 use crate::{Dialect, ReadOptions};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -90,8 +90,7 @@ pub(crate) fn children(members: &Map<String, Value>) -> Vec<(String, &Value)> {
         match member {
             Value::Object(map) if SCHEMA_MAPS.contains(&name) => {
                 out.extend(
-                    map.iter()
-                        .map(|(key, child)| (format!("/{name}/{}", value::escape(key)), child)),
+                    map.iter().map(|(key, child)| (format!("/{name}/{}", escape(key)), child)),
                 );
             }
             Value::Object(_) if ONE_SCHEMA.contains(&name) => {

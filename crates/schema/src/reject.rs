@@ -3,7 +3,7 @@
 use crate::judge::{Judge, Truth};
 use crate::limits;
 use crate::node::{Items, NodeId, Part};
-use crate::value::escape;
+use crate::reference::escape;
 use serde_json::Value;
 
 /// Where a value is rejected.

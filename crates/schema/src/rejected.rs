@@ -3,8 +3,8 @@
 use crate::branch::{Fact, SomeMember};
 use crate::node::{Admits, Kind, NodeId, Part};
 use crate::number;
+use crate::reference::escape;
 use crate::search::{GaveUp, Search};
-use crate::value::escape;
 use crate::world::{Id, Lit};
 use num_traits::One;
 use serde_json::Value;

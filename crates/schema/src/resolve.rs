@@ -2,6 +2,7 @@
 
 use crate::node::Place;
 use crate::read::{Draft, children};
+use crate::reference::{Lost, halves, is_remote, join, percent_decoded};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -99,15 +100,14 @@ impl Documents {
             .collect()
     }
 
-    /// Where a reference written at `from` leads, or a sentence on why it leads nowhere.
+    /// Where a reference written at `from` leads, or why it leads nowhere.
     pub(crate) fn resolve(
         &self,
         from: &Place,
         reference: &str,
         draft: Draft,
-    ) -> Result<Place, String> {
-        let (target, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let fragment = unescape_percent(fragment);
+    ) -> Result<Place, Lost> {
+        let (target, fragment) = halves(reference);
         let (file, resource) = if target.is_empty() {
             if fragment.starts_with('/') && !self.index_needed(from.file, draft) {
                 (from.file, String::new())
@@ -121,14 +121,12 @@ impl Documents {
             let place = Place { file, pointer: format!("{resource}{fragment}") };
             return match self.at(&place) {
                 Some(_) => Ok(place),
-                None => Err(format!("`{reference}` points to a place that does not exist")),
+                None => Err(Lost::Place(reference.to_owned())),
             };
         }
         match self.index(file, draft).anchors.get(&(resource, fragment.clone())) {
             Some((pointer, _)) => Ok(Place { file, pointer: pointer.clone() }),
-            None => {
-                Err(format!("`{reference}` names the anchor `{fragment}`, which is not declared"))
-            }
+            None => Err(Lost::Anchor { reference: reference.to_owned(), anchor: fragment }),
         }
     }
 
@@ -142,10 +140,10 @@ impl Documents {
         from: &Place,
         target: &str,
         draft: Draft,
-    ) -> Result<(u32, String), String> {
+    ) -> Result<(u32, String), Lost> {
         // A file of the bundle, relative to the file that refers to it.
         let own = &self.files[from.file as usize].name;
-        let joined = join_path(own, &unescape_percent(target));
+        let joined = join(own, &percent_decoded(target));
         if let Some(file) = self.file(&joined).filter(|_| !joined.is_empty()) {
             return Ok((file, String::new()));
         }
@@ -159,12 +157,10 @@ impl Documents {
                 return Ok((number, pointer.clone()));
             }
         }
-        if absolute.starts_with("http:") || absolute.starts_with("https:") {
-            Err(format!(
-                "`{target}` would have to be fetched from the network, which is never done; put the schema under `$defs` and refer to it there"
-            ))
+        if is_remote(&absolute) {
+            Err(Lost::Network(target.to_owned()))
         } else {
-            Err(format!("`{target}` is not among the files that were read"))
+            Err(Lost::File(target.to_owned()))
         }
     }
 }
@@ -218,56 +214,6 @@ impl Index {
     }
 }
 
-fn unescape_percent(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_string();
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = text
-            .get(at + 1..at + 3)
-            .filter(|_| bytes[at] == b'%')
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match code {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-/// Joins a relative file name to the folder of the file that refers to it.
-fn join_path(from: &str, target: &str) -> String {
-    let folder = from.rfind('/').map_or("", |at| &from[..at]);
-    let mut parts: Vec<&str> = if target.starts_with('/') {
-        Vec::new()
-    } else {
-        folder.split('/').filter(|part| !part.is_empty()).collect()
-    };
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                if matches!(parts.last(), Some(&last) if last != "..") {
-                    parts.pop();
-                } else {
-                    parts.push("..");
-                }
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
 /// Resolves a URI reference against a base, as far as identifiers of schemas need it.
 fn join_uri(base: &str, target: &str) -> String {
     let has_scheme = target.split_once(':').is_some_and(|(scheme, _)| {
@@ -277,13 +223,13 @@ fn join_uri(base: &str, target: &str) -> String {
         return target.to_string();
     }
     let Some((scheme, rest)) = base.split_once("://") else {
-        return join_path(base, target);
+        return join(base, target);
     };
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     if let Some(other) = target.strip_prefix("//") {
         return format!("{scheme}://{other}");
     }
-    format!("{scheme}://{authority}/{}", join_path(path, target))
+    format!("{scheme}://{authority}/{}", join(path, target))
 }
 
 #[cfg(test)]

@@ -77,8 +77,3 @@ fn write_key(value: &Value, out: &mut String) {
         Value::Null | Value::Bool(_) | Value::String(_) => out.push_str(&value.to_string()),
     }
 }
-
-/// One token of a JSON Pointer, escaped.
-pub(crate) fn escape(token: &str) -> String {
-    token.replace('~', "~0").replace('/', "~1")
-}

@@ -72,7 +72,9 @@ fn removable(value: &Value) -> Vec<String> {
                 .collect(),
             Value::Object(members) => members
                 .iter()
-                .map(|(name, member)| (format!("{pointer}/{}", crate::value::escape(name)), member))
+                .map(|(name, member)| {
+                    (format!("{pointer}/{}", crate::reference::escape(name)), member)
+                })
                 .collect(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
         };

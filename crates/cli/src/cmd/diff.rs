@@ -8,7 +8,9 @@ use crate::output::{self, Shell};
 use crate::progress;
 use crate::settings::SettingsArgs;
 use contract::Options;
+use contract::change::Subject;
 use contract::document::{Bundle, Reading};
+use contract::verdict::Verdict;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -80,11 +82,30 @@ Examples:
             ..report::RenderOptions::default()
         };
         shell.print(&report::render(&diff, self.report.format.into(), &options))?;
-        for flaw in old.flaws.iter().chain(&new.flaws) {
+        let flaws = [old.flaws.as_slice(), &new.flaws, &diff.flaws].concat();
+        if rests_on_flaws(&diff, &old, &new) {
+            shell.list(&flaws);
+            shell.note("note: what could be read is compared above; the input is not in order");
+            return Ok(Exit::Wrong);
+        }
+        for flaw in flaws {
             shell.note(&format!("note: {}: {}", flaw.place, flaw.sentence));
         }
         Ok(if named { standing.into() } else { Exit::Fine })
     }
+}
+
+/// True where a finding rests on a schema that is not in order.
+fn rests_on_flaws(diff: &contract::Diff, old: &Reading, new: &Reading) -> bool {
+    let flawed = |name: &String| old.flawed.contains(name) || new.flawed.contains(name);
+    !diff.flaws.is_empty()
+        || diff.entries.iter().any(|entry| match &entry.subject {
+            Subject::Tool(name) => {
+                entry.verdict > Verdict::Safe
+                    && (flawed(name) || entry.was.as_ref().is_some_and(flawed))
+            }
+            _ => false,
+        })
 }
 
 /// Compares two contracts of one kind.

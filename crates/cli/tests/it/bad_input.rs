@@ -23,7 +23,7 @@ fn told(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
 }
 
 /// A schema of one tool that says nothing or cannot be read: nothing is locked, and a comparison
-/// goes on with a note, since a finding answers for the tool.
+/// of the rest is still told.
 fn noted(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     let folder = Folder::new();
     folder.file(name, content).file("good.json", plain());
@@ -36,9 +36,9 @@ fn noted(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
         assert_eq!(folder.names(), before, "{arguments:?} wrote something");
     }
     for sides in [[name, "good.json"], ["good.json", name]] {
-        let found = folder.run(&["diff", sides[0], sides[1], "--fail-on", "undecided"]);
-        assert_ne!(found.code, 2, "{sides:?}: {}", found.err);
-        assert_ne!(found.code, 0, "{sides:?}: {}", found.out);
+        let found = folder.run(&["diff", sides[0], sides[1]]).code(2);
+        assert!(found.err.starts_with("error: "), "{sides:?}: {}", found.err);
+        assert_ne!(found.out, "", "{sides:?}");
         for part in parts {
             assert!(found.err.contains(part), "{sides:?}: no {part:?} in\n{}", found.err);
         }
@@ -135,7 +135,7 @@ fn a_schema_that_says_nothing_stops_no_comparison_of_the_rest() {
     ] {
         folder.file("old.json", list(odd, before)).file("new.json", list(described, after));
         let found =
-            folder.run(&["diff", "old.json", "new.json", "--format", "json"]).code(0).json();
+            folder.run(&["diff", "old.json", "new.json", "--format", "json"]).code(2).json();
         let of = |name: &str| {
             let tools = found["tools"].as_array().expect("tools").iter();
             tools.filter(|tool| tool["tool"] == name).collect::<Vec<_>>()[0].clone()
@@ -143,9 +143,9 @@ fn a_schema_that_says_nothing_stops_no_comparison_of_the_rest() {
         assert_eq!(of("odd")["verdict"], verdict, "{odd}");
         assert_eq!(of("odd")["changes"][0]["rule"], rule, "{odd}");
         assert_eq!(of("rest")["changes"][0]["rule"], "SF101", "{odd}");
-        folder.run(&["diff", "old.json", "new.json", "--fail-on", "refuse"]).code(1);
+        folder.run(&["diff", "old.json", "new.json", "--fail-on", "refuse"]).code(2);
         // Going the other way, what was declared is declared no more.
-        let back = folder.run(&["diff", "new.json", "old.json", "--format", "json"]).code(0).json();
+        let back = folder.run(&["diff", "new.json", "old.json", "--format", "json"]).code(2).json();
         let changes = back["tools"].to_string();
         assert!(changes.contains("SF180"), "{odd}: {changes}");
         // What did not change is no news, however odd it is.
@@ -191,6 +191,45 @@ fn dialects_and_references_that_cannot_be_read() {
         property(r#"{"type":"string","pattern":"("}"#),
         &["a.json#/tools/0/inputSchema/properties/p/pattern"],
     );
+    noted(
+        "a.json",
+        property(r#"{"type":"string","maxLength":-5}"#),
+        &["a.json#/tools/0/inputSchema/properties/p/maxLength"],
+    );
+}
+
+/// The same rows in an OpenAPI document: what leads nowhere stops the comparison, what no keyword may hold is told
+/// beside it, and what is so on both sides is no news.
+#[test]
+fn schemas_of_an_api_that_cannot_be_read() {
+    let api = |schema: &str, rest: &str| {
+        format!(
+            r##"{{"openapi":"3.1.0","info":{{"title":"t","version":"1"}},"paths":{{"/a":{{"post":{{"requestBody":{{"content":{{"application/json":{{"schema":{{"type":"object","properties":{{"p":{schema}}}}}}}}}}},"responses":{{"200":{{"description":"{rest}"}}}}}}}}}},"components":{{"schemas":{{"a":{{"$ref":"#/components/schemas/b"}},"b":{{"$ref":"#/components/schemas/a"}}}}}}}}"##
+        )
+    };
+    let place =
+        "new.json#/paths/~1a/post/requestBody/content/application~1json/schema/properties/p";
+    let folder = Folder::new();
+    folder.file("old.json", api(r#"{"type":"string"}"#, "once"));
+    for (schema, part, compared) in [
+        (r#"{"$ref":"https://example.com/a"}"#, "https://example.com/a", false),
+        (r##"{"$ref":"#/components/schemas/none"}"##, "#/components/schemas/none", false),
+        (r##"{"$ref":"#/components/schemas/a"}"##, "in a circle", false),
+        (r#"{"$schema":"https://example.com/own","type":"string"}"#, "dialect", true),
+        (r#"{"type":"string","pattern":"("}"#, "regular expression", true),
+        (r#"{"type":5}"#, "names no type", true),
+        (r#"{"type":"string","maxLength":-5}"#, "0 or more", true),
+    ] {
+        folder.file("new.json", api(schema, "once"));
+        let found = folder.run(&["diff", "old.json", "new.json"]).code(2);
+        assert!(found.err.starts_with("error: "), "{schema}: {}", found.err);
+        assert!(found.err.contains(place) && found.err.contains(part), "{schema}: {}", found.err);
+        assert_eq!(!found.out.is_empty(), compared, "{schema}: {}", found.out);
+        if compared {
+            folder.file("also.json", api(schema, "again"));
+            folder.run(&["diff", "new.json", "also.json"]).code(0);
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where a step works: a JSON Pointer into the arguments, with `*` for every item of a list.
 
 use super::limits;
-use crate::node::escape;
+use schema::reference::escape;
 use std::fmt;
 
 /// One part of a path.

@@ -3,6 +3,7 @@
 use super::{Aspect, Consequence, DecisionMap, Flow, Reading, Surface, steps};
 use crate::document::Problem;
 use crate::verdict::Decision;
+use schema::reference::escape;
 use serde_json::{Map, Value};
 
 /// The version of the file that is written and read here.
@@ -269,10 +270,6 @@ impl Reader<'_> {
         }
         found
     }
-}
-
-fn escape(token: &str) -> String {
-    token.replace('~', "~0").replace('/', "~1")
 }
 
 /// `get /projects` and `GET /projects` are the same operation.

@@ -5,7 +5,7 @@ use crate::limits;
 use crate::lock;
 use crate::text::{depth, quoted};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A contract as far as it could be read.
 ///
@@ -22,12 +22,14 @@ pub struct Reading {
     pub problems: Vec<Problem>,
     /// Schemas of single tools that say nothing or cannot be read, in document order.
     pub flaws: Vec<Problem>,
+    /// The names of the tools that `flaws` are about.
+    pub flawed: BTreeSet<String>,
 }
 
 impl Reading {
     /// A contract in which nothing is out of order.
     pub fn sound(contract: Contract, form: Form) -> Reading {
-        Reading { contract, form, problems: Vec::new(), flaws: Vec::new() }
+        Reading { contract, form, problems: Vec::new(), flaws: Vec::new(), flawed: BTreeSet::new() }
     }
 
     /// All that is out of order.

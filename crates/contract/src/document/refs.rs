@@ -1,5 +1,6 @@
 //! References between files: found here, read by the shell, never fetched.
 
+use schema::reference::{escape, is_remote, joined, percent_decoded};
 use serde_json::Value;
 
 /// A `$ref` that leaves its document.
@@ -48,11 +49,11 @@ fn walk(value: &Value, pointer: &mut String, named: bool, found: &mut Vec<Refere
                 }
                 let length = pointer.len();
                 pointer.push('/');
-                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                pointer.push_str(&escape(key));
                 match member {
                     Value::String(target) if key == "$ref" && !named => {
                         let file = target.split('#').next().unwrap_or_default();
-                        if !file.is_empty() && !leaves_the_disk(file) {
+                        if !file.is_empty() && !is_remote(file) {
                             found.push(Reference {
                                 pointer: pointer.clone(),
                                 target: file.to_owned(),
@@ -80,12 +81,6 @@ fn walk(value: &Value, pointer: &mut String, named: bool, found: &mut Vec<Refere
     }
 }
 
-/// Whether a reference has a scheme or a host.
-fn leaves_the_disk(target: &str) -> bool {
-    let scheme = target.split(['/', '?']).next().unwrap_or_default();
-    target.starts_with("//") || scheme.contains(':')
-}
-
 /// Where a reference leads, seen from the root document's folder.
 ///
 /// `from` is the path of the referring file and `target` the file part of its `$ref`, both
@@ -98,38 +93,7 @@ fn leaves_the_disk(target: &str) -> bool {
 /// assert_eq!(resolve_path("api.yaml", "/etc/hosts"), None);
 /// ```
 pub fn resolve_path(from: &str, target: &str) -> Option<String> {
-    let decoded = percent_decoded(target)?;
-    if decoded.starts_with('/') || decoded.contains('\\') {
-        return None;
-    }
-    let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(decoded.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            other => parts.push(other),
-        }
-    }
-    Some(parts.join("/"))
-}
-
-/// `%20` and the like, which URI references use where paths have other characters.
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        if *first == b'%' {
-            let digits = tail.get(..2)?;
-            let hex = std::str::from_utf8(digits).ok()?;
-            bytes.push(u8::from_str_radix(hex, 16).ok()?);
-            rest = &tail[2..];
-        } else {
-            bytes.push(*first);
-            rest = tail;
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let decoded = percent_decoded(target);
+    let relative = !decoded.starts_with('/') && !decoded.contains('\\');
+    relative.then(|| joined(from, target))
 }

@@ -6,7 +6,7 @@ use crate::limits;
 use crate::text::quoted;
 use schema::{ReadOptions, Schema};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads the items of a `tools` array that stands at `pointer`.
 pub(super) fn read(name: &str, pointer: &str, items: &[Value], form: Form) -> Reading {
@@ -68,6 +68,8 @@ struct Reader {
     problems: Faults,
     /// Schemas that say nothing or cannot be read.
     flaws: Faults,
+    /// Whose they are.
+    flawed: BTreeSet<String>,
 }
 
 impl Reader {
@@ -77,13 +79,14 @@ impl Reader {
             seen: BTreeMap::new(),
             problems: Faults::default(),
             flaws: Faults::default(),
+            flawed: BTreeSet::new(),
         }
     }
 
     fn done(self, form: Form) -> Reading {
         let (problems, flaws) =
             (self.problems.done(&self.list.name), self.flaws.done(&self.list.name));
-        Reading { contract: Contract::Tools(self.list), form, problems, flaws }
+        Reading { contract: Contract::Tools(self.list), form, problems, flaws, flawed: self.flawed }
     }
 
     fn tool(&mut self, file: &str, pointer: &str, item: &Value) {
@@ -125,7 +128,11 @@ impl Reader {
         }
         let place = Problem::at(file, pointer, String::new(), "").place;
         self.seen.insert(name.clone(), place);
+        let flaws = self.flaws.told.len() + self.flaws.more;
         self.schemas(file, pointer, &name, members);
+        if self.flaws.told.len() + self.flaws.more > flaws {
+            self.flawed.insert(name.clone());
+        }
         self.list.tools.push(Tool { name, raw: item.clone(), ordinal: None });
     }
 

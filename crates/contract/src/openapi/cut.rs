@@ -35,11 +35,13 @@ pub(crate) struct Side<'a> {
     pub document: Document<'a>,
     lowered: BTreeMap<(Place, Flow), Rc<Value>>,
     pub problems: Vec<Problem>,
+    /// Keywords and dialects that mean nothing.
+    pub flaws: Vec<Problem>,
 }
 
 impl<'a> Side<'a> {
     pub fn new(document: Document<'a>) -> Self {
-        Side { document, lowered: BTreeMap::new(), problems: Vec::new() }
+        Side { document, lowered: BTreeMap::new(), problems: Vec::new(), flaws: Vec::new() }
     }
 
     pub fn schema(&mut self, place: &Place, flow: Flow) -> Rc<Value> {
@@ -47,7 +49,12 @@ impl<'a> Side<'a> {
         if let Some(found) = self.lowered.get(&key) {
             return Rc::clone(found);
         }
-        let mut lowering = Lowering { document: self.document, flow, problems: &mut self.problems };
+        let mut lowering = Lowering {
+            document: self.document,
+            flow,
+            problems: &mut self.problems,
+            flaws: &mut self.flaws,
+        };
         let value = Rc::new(lowering.schema(place));
         self.lowered.insert(key, Rc::clone(&value));
         value

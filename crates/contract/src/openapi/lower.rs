@@ -5,9 +5,10 @@
 //! step only JSON Schema is left, and every `$ref` names a [`Place`].
 
 use super::limits;
-use super::resolve::{Document, Place, Version};
+use super::resolve::{Document, Node, Place, Version};
 use crate::decision::Flow;
 use crate::document::Problem;
+use schema::{ReadOptions, Schema};
 use serde_json::{Map, Value, json};
 
 /// Keywords whose value is one schema.
@@ -32,6 +33,8 @@ pub(crate) struct Lowering<'a, 'p> {
     pub document: Document<'a>,
     pub flow: Flow,
     pub problems: &'p mut Vec<Problem>,
+    /// What is no schema by the letter, and leaves the rest comparable.
+    pub flaws: &'p mut Vec<Problem>,
 }
 
 impl Lowering<'_, '_> {
@@ -69,6 +72,10 @@ impl Lowering<'_, '_> {
         if let Some(Value::String(reference)) = members.get("$ref") {
             match self.document.target(place, reference) {
                 Ok(target) => {
+                    let node = Node { place: place.clone(), value };
+                    if let Err(circle) = self.document.follow(node) {
+                        self.problems.push(circle);
+                    }
                     out.insert("$ref".to_owned(), Value::String(key(&target)));
                 }
                 Err(why) => self.note(place, why),
@@ -131,6 +138,7 @@ impl Lowering<'_, '_> {
                 out.remove("type");
             }
         }
+        self.keywords(place, members.get("$schema"), &out);
         let nullable = ["nullable", "x-nullable"]
             .iter()
             .any(|name| members.get(*name) == Some(&Value::Bool(true)));
@@ -138,6 +146,35 @@ impl Lowering<'_, '_> {
             return admit_null(out);
         }
         Value::Object(out)
+    }
+
+    /// Notes a dialect that is not known and keywords that hold what they must not hold, without what lies below.
+    fn keywords(&mut self, place: &Place, dialect: Option<&Value>, lowered: &Map<String, Value>) {
+        let mut alone = Map::new();
+        alone.extend(dialect.map(|dialect| ("$schema".to_owned(), dialect.clone())));
+        for (name, value) in lowered {
+            let value = match value {
+                _ if name == "$ref" => continue,
+                Value::Array(list) if LIST.contains(&name.as_str()) || name == "items" => {
+                    Value::Array(vec![Value::Bool(true); list.len()])
+                }
+                Value::Object(named) if NAMED.contains(&name.as_str()) => {
+                    named.keys().map(|member| (member.clone(), Value::Bool(true))).collect()
+                }
+                _ if ONE.contains(&name.as_str()) => Value::Bool(true),
+                other => other.clone(),
+            };
+            alone.insert(name.clone(), value);
+        }
+        let read = Schema::read(&Value::Object(alone), &ReadOptions::default());
+        for problem in read.err().unwrap_or_default() {
+            if self.flaws.len() == limits::PROBLEMS {
+                return;
+            }
+            let at =
+                Place { pointer: format!("{}{}", place.pointer, problem.pointer), ..place.clone() };
+            self.flaws.push(self.document.problem(&at, problem.sentence));
+        }
     }
 
     /// Members that do not exist in this direction: `readOnly` ones are not sent, `writeOnly`

@@ -35,7 +35,7 @@ use draft::change;
 use graph::Graph;
 use operation::{Comparison, Site};
 use read::{Api, Operation};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything known about one matched operation while the parts are put together.
 struct Matched<'o, 'a> {
@@ -74,6 +74,7 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
         problems.dedup();
         return Err(problems);
     }
+    let flaws = flaws(&mut sides.0.flaws, &mut sides.1.flaws);
     for one in &mut matched {
         let surface = reach::surface(map, one.old);
         for change in &mut one.changes {
@@ -111,7 +112,23 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
             new: new.operations.len() + new.webhooks.len(),
             unchanged,
         },
+        flaws,
     })
+}
+
+/// What is not in order on one side, or not as it is on the other: place in the document and sentence are compared.
+fn flaws(old: &mut Vec<Problem>, new: &mut Vec<Problem>) -> Vec<Problem> {
+    let told = |flaw: &Problem| {
+        let pointer = flaw.place.split_once('#').map_or("", |(_, pointer)| pointer);
+        (pointer.to_owned(), flaw.sentence.clone())
+    };
+    let sides = [&*old, &*new].map(|side| side.iter().map(told).collect::<BTreeSet<_>>());
+    let mut differing = std::mem::take(old);
+    differing.append(new);
+    differing.retain(|flaw| sides.iter().any(|side| !side.contains(&told(flaw))));
+    differing.sort_by(|a, b| (&a.place, &a.sentence).cmp(&(&b.place, &b.sentence)));
+    differing.dedup();
+    differing
 }
 
 /// Operations on both sides, and what each pair says but for its schemas.

@@ -2,6 +2,7 @@
 
 use super::limits;
 use crate::document::{Bundle, Problem};
+use schema::reference::{self, escape};
 use serde_json::Value;
 use std::fmt;
 
@@ -107,29 +108,17 @@ impl<'a> Document<'a> {
     }
 
     /// The place a reference names, seen from `from`; a sentence where it names none.
-    pub fn target(&self, from: &Place, reference: &str) -> Result<Place, String> {
-        let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        if path.contains("://") || path.starts_with("//") {
-            return Err(format!(
-                "`$ref` points to the network (`{reference}`), and nothing is ever fetched"
-            ));
-        }
-        let file = if path.is_empty() {
-            from.file.clone()
-        } else {
-            self.file(&from.file, &percent_decode(path))
+    pub fn target(&self, from: &Place, text: &str) -> Result<Place, String> {
+        let bundle = self.bundle;
+        let own = bundle.name.rsplit('/').next().unwrap_or_default();
+        // A file may refer to the root document by its own name.
+        let file_named = |name: &str| match bundle.files.get_key_value(name) {
+            Some((name, value)) => Some((name.as_str(), value)),
+            None => (name.is_empty() || name == own).then_some(("", &bundle.root)),
         };
-        let pointer = percent_decode(fragment);
-        if !pointer.is_empty() && !pointer.starts_with('/') {
-            return self.anchor(&file, &pointer).ok_or_else(|| {
-                format!("`$ref` names the anchor `{pointer}`, which the document does not have")
-            });
-        }
-        let place = Place { file, pointer };
-        if self.get(&place).is_some() {
-            Ok(place)
-        } else {
-            Err(format!("`$ref` points to nothing: `{reference}`"))
+        match reference::locate(file_named, &from.file, text) {
+            Ok((file, pointer, _)) => Ok(Place { file: file.to_owned(), pointer }),
+            Err(lost) => Err(lost.to_string()),
         }
     }
 
@@ -161,81 +150,4 @@ impl<'a> Document<'a> {
             help: "Correct the document at this place, then compare again.".to_owned(),
         }
     }
-
-    fn file(&self, from: &str, path: &str) -> String {
-        let mut parts: Vec<&str> = from.split('/').collect();
-        parts.pop();
-        for part in path.split('/') {
-            match part {
-                "" | "." => {}
-                ".." if parts.last().is_some_and(|last| *last != "..") => {
-                    parts.pop();
-                }
-                other => parts.push(other),
-            }
-        }
-        let joined = parts.join("/");
-        let own = self.bundle.name.rsplit('/').next().unwrap_or_default();
-        if joined == own && !self.bundle.files.contains_key(&joined) {
-            String::new()
-        } else {
-            joined
-        }
-    }
-
-    /// `$anchor` below `components` or `$defs` of one file.
-    fn anchor(&self, file: &str, name: &str) -> Option<Place> {
-        let root = self.get(&Place { file: file.to_owned(), pointer: String::new() })?;
-        let mut open = vec![(root, 0usize)];
-        while let Some((node, depth)) = open.pop() {
-            if node.text("$anchor") == Some(name) {
-                return Some(node.place);
-            }
-            if depth < limits::SCHEMA_DEPTH {
-                open.extend(node.members().map(|(_, child)| (child, depth + 1)));
-                open.extend(node.items().map(|child| (child, depth + 1)));
-            }
-        }
-        None
-    }
-}
-
-/// One token of a JSON Pointer, escaped.
-pub(crate) fn escape(token: &str) -> String {
-    if token.contains(['~', '/']) {
-        token.replace('~', "~0").replace('/', "~1")
-    } else {
-        token.to_owned()
-    }
-}
-
-/// One token of a JSON Pointer, as it was.
-pub(crate) fn unescape(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
-}
-
-fn percent_decode(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3))
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match hex {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }

@@ -4,7 +4,7 @@
 use super::cut::Pair;
 use super::draft::{Finish, REACH, UNSURE, change};
 use super::operation::risky;
-use super::resolve::{Document, Place, unescape};
+use super::resolve::{Document, Place};
 use super::{tags, text};
 use crate::change::{Change, Subject};
 use crate::decision::guess::{self, Spot};
@@ -21,6 +21,7 @@ use crate::rules::http::{SF512, SF519, SF529, SF540};
 use crate::rules::input::SF122;
 use crate::rules::{input, output};
 use crate::verdict::{Authority, Class, Decision, Verdict};
+use schema::reference::unescape;
 use serde_json::Value;
 
 /// One edit of a pair, judged; decisions are given to it where it is reached.

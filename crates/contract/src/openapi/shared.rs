@@ -278,7 +278,7 @@ fn pointer(pointing: &[(String, Change, usize)], one: &Matched<'_, '_>) -> Optio
 }
 
 fn last_token(subject: &str) -> String {
-    super::resolve::unescape(subject.rsplit('/').next().unwrap_or(subject))
+    schema::reference::unescape(subject.rsplit('/').next().unwrap_or(subject))
 }
 
 /// An entry for each declaration that several operations reach.

@@ -4,15 +4,16 @@
 use super::cut::Pair;
 use super::draft::{Finish, READER, UNSURE, change};
 use super::limits;
+use super::lower;
 use super::resolve::{Document, Node, Place, Version};
 use super::schemas::{locate, place_of};
-use super::{lower, resolve};
 use crate::change::Change;
 use crate::decision::Flow;
 use crate::edit::Edit;
 use crate::rules::finding::{Judgement, shown};
 use crate::rules::http::SF561;
 use crate::verdict::{Class, Compat};
+use schema::reference::unescape;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +89,7 @@ fn alternatives<'a>(
             let Some(target) = target.and_then(|r| document.target(place, r).ok()) else {
                 continue;
             };
-            let name = resolve::unescape(target.pointer.rsplit('/').next().unwrap_or_default());
+            let name = unescape(target.pointer.rsplit('/').next().unwrap_or_default());
             let node = document.get(&target).and_then(|node| document.follow(node).ok());
             found.extend(node.map(|node| (name, node)));
         }
@@ -290,5 +291,5 @@ fn same_schema(documents: (Document<'_>, Document<'_>), old: &str, new: &str) ->
 }
 
 fn last(key: &str) -> String {
-    resolve::unescape(key.rsplit('/').next().unwrap_or(key))
+    unescape(key.rsplit('/').next().unwrap_or(key))
 }

@@ -140,6 +140,7 @@ fn the_same_schema_lost_nothing() {
         verdict: Verdict::Safe,
         entries: Vec::new(),
         counts: Counts { old: 1, new: 1, unchanged: 1 },
+        flaws: Vec::new(),
     };
     assert_eq!(valid(&diff)["relation"]["lost"]["answer"], "nothing");
 }

@@ -65,6 +65,7 @@ fn no_change_is_a_passed_case() {
         verdict: Verdict::Safe,
         entries: Vec::new(),
         counts: Counts::default(),
+        flaws: Vec::new(),
     };
     let report = parse(&junit(&diff, &options()));
     assert_eq!(outcomes(&report), [("nothing changed".to_owned(), "passed")]);

@@ -119,6 +119,7 @@ pub fn diff(entries: Vec<Entry>) -> Diff {
         kind: Kind::Tools,
         verdict: entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe),
         counts: Counts { old: count, new: count, unchanged },
+        flaws: Vec::new(),
         entries,
     }
 }

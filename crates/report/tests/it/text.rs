@@ -102,6 +102,7 @@ fn nothing_changed() {
         verdict: Verdict::Safe,
         entries: Vec::new(),
         counts: Counts { old: 1, new: 1, unchanged: 1 },
+        flaws: Vec::new(),
     };
     insta::assert_snapshot!(text(&diff, &options()));
 }

@@ -5,7 +5,7 @@
 
 use super::object::{dependents, exactly, listed};
 use super::{
-    Read, Rewriter, Rewritten, Stuck, all_of, any_of, anything, at, has, never, not, read, trivial,
+    Head, Rewriter, Rewritten, Stuck, all_of, any_of, anything, at, has, never, not, trivial,
 };
 use serde_json::{Map, Value, json};
 
@@ -65,20 +65,12 @@ impl Rewriter<'_> {
         place: &mut Vec<&'a str>,
         depth: usize,
     ) -> Rewritten {
-        self.spend(depth)?;
-        let members = match read(schema)? {
-            Read::Whole(whole) => return Ok(whole),
-            Read::Members(members) => members,
+        let (members, mut parts) = match self.head(schema, depth, &mut |rewriter, target| {
+            rewriter.lift(target, route, place, depth + 1)
+        })? {
+            Head::Whole(whole) => return Ok(whole),
+            Head::Members(members, parts) => (members, parts),
         };
-        let mut parts = Vec::new();
-        if let Some(reference) = members.get("$ref") {
-            let target = self.library.follow(reference)?;
-            parts.push(self.lift(target, route, place, depth + 1)?);
-            if self.library.ref_hides_siblings() {
-                return Ok(all_of(parts));
-            }
-        }
-        self.library.knows(members)?;
         for keyword in ["propertyNames", "minProperties", "maxProperties"] {
             if members.contains_key(keyword) {
                 return Err(Stuck::at(keyword, "a value moves into this object or out of it"));

@@ -65,6 +65,35 @@ impl<'l> Rewriter<'l> {
         Ok(())
     }
 
+    /// How every rewriting of a schema begins: what it costs, and what a `$ref` leads to, rewritten by `inside`.
+    fn head<'v>(
+        &mut self,
+        schema: &'v Value,
+        depth: usize,
+        inside: &mut dyn FnMut(&mut Self, &Value) -> Rewritten,
+    ) -> Result<Head<'v>, Stuck> {
+        self.spend(depth)?;
+        let members = match schema {
+            Value::Bool(true) => return Ok(Head::Whole(anything())),
+            Value::Bool(false) => return Ok(Head::Whole(never())),
+            Value::Object(members) => members,
+            _ => {
+                let why = "a schema is an object or a boolean, and one here is neither";
+                return Err(Stuck(why.to_owned()));
+            }
+        };
+        let mut parts = Vec::new();
+        if let Some(reference) = members.get("$ref") {
+            let target = self.library.follow(reference)?;
+            parts.push(inside(self, target)?);
+            if self.library.ref_hides_siblings() {
+                return Ok(Head::Whole(all_of(parts)));
+            }
+        }
+        self.library.knows(members)?;
+        Ok(Head::Members(members, parts))
+    }
+
     /// The values that `fun` takes into `schema`.
     pub(super) fn preimage(&mut self, fun: &Fun<'_>, schema: &Value) -> Rewritten {
         Ok(all_of(vec![self.defined(fun), self.inverse(fun, schema, 0)?]))
@@ -172,19 +201,12 @@ impl<'l> Rewriter<'l> {
     }
 }
 
-/// The members of a schema object, or the schema of a boolean.
-enum Read<'v> {
+/// What a rewriting of a schema begins with.
+enum Head<'v> {
+    /// The whole answer.
     Whole(Value),
-    Members(&'v Map<String, Value>),
-}
-
-fn read(schema: &Value) -> Result<Read<'_>, Stuck> {
-    match schema {
-        Value::Bool(true) => Ok(Read::Whole(anything())),
-        Value::Bool(false) => Ok(Read::Whole(never())),
-        Value::Object(members) => Ok(Read::Members(members)),
-        _ => Err(Stuck("a schema is an object or a boolean, and one here is neither".to_owned())),
-    }
+    /// The keywords, and what the reference among them demands already.
+    Members(&'v Map<String, Value>, Vec<Value>),
 }
 
 /// True where a schema takes everything as it is written.

@@ -5,8 +5,8 @@
 
 use super::library::Dialect;
 use super::{
-    Fun, Read, Rewriter, Rewritten, Stuck, all_of, any_of, anything, at, has, lacks, no_object,
-    not, read, trivial,
+    Fun, Head, Rewriter, Rewritten, Stuck, all_of, any_of, anything, at, has, lacks, no_object,
+    not, trivial,
 };
 use serde_json::{Map, Value, json};
 
@@ -94,20 +94,12 @@ pub(super) fn one(value: &Value) -> Value {
 impl Rewriter<'_> {
     /// The preimage under what happens to the members of an object.
     pub(super) fn object(&mut self, schema: &Value, site: &Site<'_>, depth: usize) -> Rewritten {
-        self.spend(depth)?;
-        let members = match read(schema)? {
-            Read::Whole(whole) => return Ok(whole),
-            Read::Members(members) => members,
+        let (members, mut parts) = match self
+            .head(schema, depth, &mut |rewriter, target| rewriter.object(target, site, depth + 1))?
+        {
+            Head::Whole(whole) => return Ok(whole),
+            Head::Members(members, parts) => (members, parts),
         };
-        let mut parts = Vec::new();
-        if let Some(reference) = members.get("$ref") {
-            let target = self.library.follow(reference)?;
-            parts.push(self.object(target, site, depth + 1)?);
-            if self.library.ref_hides_siblings() {
-                return Ok(all_of(parts));
-            }
-        }
-        self.library.knows(members)?;
         let mut base = Map::new();
         for keyword in KEPT {
             if let Some(value) = members.get(*keyword) {

@@ -1,7 +1,7 @@
 //! Functions on one value: wrapped, mapped, or every item of a list.
 
 use super::object::dependents;
-use super::{Fun, Read, Rewriter, Rewritten, Stuck, all_of, any_of, never, not, read, trivial};
+use super::{Fun, Head, Rewriter, Rewritten, Stuck, all_of, any_of, never, not, trivial};
 use crate::adapter::{Wrapper, apply::equal};
 use serde_json::{Map, Value, json};
 
@@ -26,20 +26,12 @@ impl Rewriter<'_> {
         wrapper: &Wrapper,
         depth: usize,
     ) -> Rewritten {
-        self.spend(depth)?;
-        let members = match read(schema)? {
-            Read::Whole(whole) => return Ok(whole),
-            Read::Members(members) => members,
+        let (members, mut parts) = match self.head(schema, depth, &mut |rewriter, target| {
+            rewriter.unwrapped(target, wrapper, depth + 1)
+        })? {
+            Head::Whole(whole) => return Ok(whole),
+            Head::Members(members, parts) => (members, parts),
         };
-        let mut parts = Vec::new();
-        if let Some(reference) = members.get("$ref") {
-            let target = self.library.follow(reference)?;
-            parts.push(self.unwrapped(target, wrapper, depth + 1)?);
-            if self.library.ref_hides_siblings() {
-                return Ok(all_of(parts));
-            }
-        }
-        self.library.knows(members)?;
         let mut base = Map::new();
         self.branches(members, &mut base, &mut parts, &mut |rewriter, part| {
             rewriter.unwrapped(part, wrapper, depth + 1)
@@ -174,20 +166,12 @@ impl Rewriter<'_> {
 
     /// The preimage under a function on every item.
     pub(super) fn items(&mut self, schema: &Value, fun: &Fun<'_>, depth: usize) -> Rewritten {
-        self.spend(depth)?;
-        let members = match read(schema)? {
-            Read::Whole(whole) => return Ok(whole),
-            Read::Members(members) => members,
+        let (members, mut parts) = match self
+            .head(schema, depth, &mut |rewriter, target| rewriter.items(target, fun, depth + 1))?
+        {
+            Head::Whole(whole) => return Ok(whole),
+            Head::Members(members, parts) => (members, parts),
         };
-        let mut parts = Vec::new();
-        if let Some(reference) = members.get("$ref") {
-            let target = self.library.follow(reference)?;
-            parts.push(self.items(target, fun, depth + 1)?);
-            if self.library.ref_hides_siblings() {
-                return Ok(all_of(parts));
-            }
-        }
-        self.library.knows(members)?;
         let mut base = Map::new();
         for (keyword, value) in members {
             let rewritten = match (keyword.as_str(), value) {
