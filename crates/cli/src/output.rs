@@ -123,28 +123,13 @@ pub fn complain(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// True for characters that show nothing and move what is around them.
-fn hidden(character: char) -> bool {
-    matches!(
-        character,
-        '\u{AD}'
-            | '\u{61C}'
-            | '\u{180E}'
-            | '\u{200B}'..='\u{200F}'
-            | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}'
-            | '\u{FEFF}'
-            | '\u{FFF9}'..='\u{FFFB}'
-            | '\u{E0000}'..='\u{E007F}'
-    )
-}
-
 /// JSON with hidden characters spelled out: the same values, and nothing that a terminal obeys. They can stand within
 /// text only.
 pub fn hidden_spelled_out(json: &str) -> String {
     json.chars()
         .map(|character| {
-            let escape = hidden(character) || ('\u{7F}'..='\u{9F}').contains(&character);
+            // Line breaks and tabs stand between values.
+            let escape = report::is_hidden(character) && !character.is_ascii_whitespace();
             if !escape {
                 return character.to_string();
             }
@@ -159,8 +144,8 @@ pub fn hidden_spelled_out(json: &str) -> String {
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|character| match character {
-            hides if hidden(hides) => hides.escape_unicode().to_string(),
             control if control.is_control() => control.escape_default().to_string(),
+            hides if report::is_hidden(hides) => hides.escape_unicode().to_string(),
             other => other.to_string(),
         })
         .collect()

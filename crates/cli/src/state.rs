@@ -1,9 +1,30 @@
 //! The store of the gateway, as commands open it.
 
+use crate::args::Plain;
 use crate::exit::Failure;
+use crate::output::Shell;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{Access, Answer, Millis, Options, Sqlite, StoreError};
+
+/// Prints what was found, a line or more each, or as a JSON object with one member that lists them.
+pub fn print_list<T>(
+    shell: &Shell,
+    format: Plain,
+    (member, none): (&str, &str),
+    found: &[T],
+    (lines, object): (fn(&T) -> String, fn(&T) -> Value),
+) -> Result<(), Failure> {
+    shell.print(&match format {
+        Plain::Text if found.is_empty() => format!("{none}\n"),
+        Plain::Text => found.iter().map(lines).collect(),
+        Plain::Json => {
+            let objects: Vec<Value> = found.iter().map(object).collect();
+            format!("{:#}\n", json!({ member: objects }))
+        }
+    })
+}
 
 /// The file in the folder of the state.
 const FILE: &str = "steadfast.db";

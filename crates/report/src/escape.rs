@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthChar;
 /// Controls, line separators, the bidirectional controls and every default-ignorable character of
 /// Unicode (zero-width, fillers, tags, variation selectors). U+FE0F is left alone: it only asks for
 /// the emoji form, and [`visible`] bounds how many may follow each other.
-pub(crate) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     matches!(u32::from(c),
         0x00..=0x1F | 0x7F..=0x9F
         | 0xAD | 0x034F | 0x0600..=0x0605 | 0x061C | 0x06DD | 0x070F | 0x08E2

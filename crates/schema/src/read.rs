@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Something wrong with a schema: where, and what, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{pointer}: {sentence}")]
+#[error("{}{sentence}", if pointer.is_empty() { String::new() } else { format!("{pointer}: ") })]
 pub struct SchemaProblem {
     /// JSON Pointer into the document, with `file#` before it in a file other than the root.
     pub pointer: String,

@@ -4,7 +4,7 @@ use crate::args::{Command, Plain};
 use crate::exit::{Exit, Failure};
 use crate::limits;
 use crate::output::{Shell, printable};
-use crate::state::{StoreArgs, now, shown_time, wait, who};
+use crate::state::{StoreArgs, now, print_list, shown_time, wait, who};
 use serde_json::{Value, json};
 use store::{
     Access, Activity, ActivityQuery, Attempt, AttemptId, OutcomeState, RequestId, Resolution,
@@ -101,14 +101,8 @@ fn list(arguments: ListArgs, shell: &Shell) -> Result<Exit, Failure> {
     };
     let store = arguments.store.open(Access::Read)?;
     let found = wait(store.activity(query))?;
-    shell.print(&match arguments.format {
-        Plain::Text if found.is_empty() => "no such call\n".to_owned(),
-        Plain::Text => found.iter().map(lines).collect(),
-        Plain::Json => {
-            let requests: Vec<Value> = found.iter().map(object).collect();
-            format!("{:#}\n", json!({ "requests": requests }))
-        }
-    })?;
+    let words = ("requests", "no such call");
+    print_list(shell, arguments.format, words, &found, (lines, object))?;
     Ok(Exit::Fine)
 }
 

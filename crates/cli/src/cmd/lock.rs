@@ -3,7 +3,7 @@
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::output::Shell;
+use crate::output::{self, Shell};
 use crate::target::TargetArgs;
 use contract::lock::{Accept, Lock};
 use contract::text;
@@ -78,7 +78,7 @@ Examples:
             _ => Some(found.source),
         };
         let lock = Lock::accept(&found.reading.contract, source, before, &accept)?;
-        let text = lock.to_text();
+        let text = output::hidden_spelled_out(&lock.to_text());
         let same = earlier.as_ref().is_some_and(|(_, bytes)| *bytes == text.as_bytes());
         if !self.check && !same {
             files::write(Path::new(&self.output), &text)?;

@@ -4,7 +4,7 @@ use crate::args::{Command, Plain};
 use crate::exit::{Exit, Failure};
 use crate::limits;
 use crate::output::{Shell, printable};
-use crate::state::{StoreArgs, shown_time, wait};
+use crate::state::{StoreArgs, print_list, shown_time, wait};
 use serde_json::{Value, json};
 use store::{Access, Session, SessionQuery, Store};
 
@@ -42,14 +42,7 @@ Examples:
         let store = self.store.open(Access::Read)?;
         let query = SessionQuery { server: self.server, open: self.open, limit: self.limit.max(1) };
         let found = wait(store.sessions(query))?;
-        shell.print(&match self.format {
-            Plain::Text if found.is_empty() => "no such session\n".to_owned(),
-            Plain::Text => found.iter().map(line).collect(),
-            Plain::Json => {
-                let sessions: Vec<Value> = found.iter().map(object).collect();
-                format!("{:#}\n", json!({ "sessions": sessions }))
-            }
-        })?;
+        print_list(shell, self.format, ("sessions", "no such session"), &found, (line, object))?;
         Ok(Exit::Fine)
     }
 }

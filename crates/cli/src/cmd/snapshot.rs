@@ -67,7 +67,7 @@ Examples:
                 ));
             }
         };
-        let text = snapshot.to_json();
+        let text = output::hidden_spelled_out(&snapshot.to_json());
         let Some(path) = &self.output else {
             shell.print(&text)?;
             return Ok(Exit::Fine);

@@ -241,63 +241,63 @@ fn added_optional(
     inner: &[(String, Option<&'static str>)],
     context: &Context<'_>,
 ) -> Change {
+    let role = context.lexicon.role_of(&edit.field, edit.kind());
+    if let Some((rule, judgement, sentence)) = on_by_itself(edit, default, text, role, context) {
+        return finding(rule, edit, context, judgement, sentence);
+    }
+    if let Some(change) = authority::optional_added(edit, role, default, text, context) {
+        return change;
+    }
+    if let Some(change) = authority::inner_added(edit, inner, context) {
+        return change;
+    }
+    let sentence =
+        format!("`{}` can be sent now; old calls leave it out and go on as before", edit.field);
+    finding(&SF120, edit, context, Judgement::ADDITIVE, sentence)
+}
+
+/// What an optional argument does to calls that leave it out: it guards, widens or cuts by itself.
+fn on_by_itself(
+    edit: &Edit,
+    default: Option<&Value>,
+    text: &str,
+    role: Role,
+    context: &Context<'_>,
+) -> Option<(&'static Rule, Judgement, String)> {
     let field = edit.field.as_str();
     let acts = default.is_some_and(|value| !is_zero(value));
     let lower = text.to_lowercase();
+    let narrower = Judgement::LOOK.authority(Authority::Narrower);
     match guard_kind(field) {
         Some(GuardKind::Confirm) => {
-            return finding(
-                &SF121,
-                edit,
-                context,
-                Judgement::LOOK.authority(Authority::Narrower),
-                format!(
-                    "`{field}` asks for a person's yes; the schema calls it optional, and filling it in would defeat it"
-                ),
+            let sentence = format!(
+                "`{field}` asks for a person's yes; the schema calls it optional, and filling it in would defeat it"
             );
+            return Some((&SF121, narrower, sentence));
         }
         Some(GuardKind::Reveal) => {
-            return finding(
-                &SF121,
-                edit,
-                context,
-                Judgement::LOOK,
-                format!(
-                    "`{field}` shows what is masked without it: old calls may get a mask, and nobody may switch it on for them"
-                ),
+            let sentence = format!(
+                "`{field}` shows what is masked without it: old calls may get a mask, and nobody may switch it on for them"
             );
+            return Some((&SF121, Judgement::LOOK, sentence));
         }
         Some(GuardKind::DryRun) if acts => {
-            return finding(
-                &SF121,
-                edit,
-                context,
-                Judgement::LOOK.authority(Authority::Narrower),
-                format!("`{field}` is on when left out: old calls now do nothing for real"),
-            );
+            let sentence =
+                format!("`{field}` is on when left out: old calls now do nothing for real");
+            return Some((&SF121, narrower, sentence));
         }
         _ => {}
     }
     let demanded = (lower.contains("must be true") || lower.contains("must be set to true"))
         && edit.after.as_ref().is_some_and(|s| s.get("type").is_some_and(|t| t == "boolean"));
     if demanded {
-        return finding(
-            &SF121,
-            edit,
-            context,
-            Judgement::LOOK.authority(Authority::Narrower),
-            format!("`{field}` is optional in the schema and demanded by its text"),
-        );
+        let sentence = format!("`{field}` is optional in the schema and demanded by its text");
+        return Some((&SF121, narrower, sentence));
     }
-    let role = context.lexicon.role_of(field, edit.kind());
     if role == Role::Effect && default == Some(&Value::Bool(true)) {
-        return finding(
-            &SF122,
-            edit,
-            context,
-            Judgement::LOOK.authority(Authority::Wider),
-            format!("`{field}` is on when left out: old calls now do more than they did"),
-        );
+        let sentence =
+            format!("`{field}` is on when left out: old calls now do more than they did");
+        return Some((&SF122, Judgement::LOOK.authority(Authority::Wider), sentence));
     }
     let whole = ["complete ", "entire ", "full ", "whole "];
     let promised = whole.iter().find(|word| {
@@ -305,17 +305,12 @@ fn added_optional(
             && !context.new_text.to_lowercase().contains(**word)
     });
     if let (Role::Paging, true, Some(word)) = (role, acts, promised) {
-        return finding(
-            &SF123,
-            edit,
-            context,
-            Judgement::LOOK,
-            format!(
-                "`{field}` cuts the answer to {} when left out; the text no longer says \"{}\"",
-                default.map_or("its default".into(), shown),
-                word.trim()
-            ),
+        let sentence = format!(
+            "`{field}` cuts the answer to {} when left out; the text no longer says \"{}\"",
+            default.map_or("its default".into(), shown),
+            word.trim()
         );
+        return Some((&SF123, Judgement::LOOK, sentence));
     }
     // A new filter that is on, or a new cap, cuts what old calls saw whole.
     const FILTERS: &[&str] =
@@ -329,30 +324,13 @@ fn added_optional(
         named(FILTERS) && default.is_some_and(|v| *v == Value::Bool(true) || v.is_string());
     let caps = role == Role::Paging && named(CAPS) && default.is_some_and(Value::is_number);
     if acts && !field.contains('.') && (filters || caps) {
-        return finding(
-            &SF123,
-            edit,
-            context,
-            Judgement::LOOK,
-            format!(
-                "`{field}` cuts the answer to {} when left out: old calls may see less",
-                default.map_or("its default".into(), shown)
-            ),
+        let sentence = format!(
+            "`{field}` cuts the answer to {} when left out: old calls may see less",
+            default.map_or("its default".into(), shown)
         );
+        return Some((&SF123, Judgement::LOOK, sentence));
     }
-    if let Some(change) = authority::optional_added(edit, role, default, text, context) {
-        return change;
-    }
-    if let Some(change) = authority::inner_added(edit, inner, context) {
-        return change;
-    }
-    finding(
-        &SF120,
-        edit,
-        context,
-        Judgement::ADDITIVE,
-        format!("`{field}` can be sent now; old calls leave it out and go on as before"),
-    )
+    None
 }
 
 fn text_changed(edit: &Edit, context: &Context<'_>) -> Vec<Change> {
