@@ -14,7 +14,8 @@ pub fn print_list<T>(
     format: Plain,
     (member, none): (&str, &str),
     found: &[T],
-    (lines, object): (fn(&T) -> String, fn(&T) -> Value),
+    lines: fn(&T) -> String,
+    object: fn(&T) -> Value,
 ) -> Result<(), Failure> {
     shell.print(&match format {
         Plain::Text if found.is_empty() => format!("{none}\n"),

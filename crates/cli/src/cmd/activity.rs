@@ -102,7 +102,7 @@ fn list(arguments: ListArgs, shell: &Shell) -> Result<Exit, Failure> {
     let store = arguments.store.open(Access::Read)?;
     let found = wait(store.activity(query))?;
     let words = ("requests", "no such call");
-    print_list(shell, arguments.format, words, &found, (lines, object))?;
+    print_list(shell, arguments.format, words, &found, lines, object)?;
     Ok(Exit::Fine)
 }
 

@@ -42,7 +42,7 @@ Examples:
         let store = self.store.open(Access::Read)?;
         let query = SessionQuery { server: self.server, open: self.open, limit: self.limit.max(1) };
         let found = wait(store.sessions(query))?;
-        print_list(shell, self.format, ("sessions", "no such session"), &found, (line, object))?;
+        print_list(shell, self.format, ("sessions", "no such session"), &found, line, object)?;
         Ok(Exit::Fine)
     }
 }
