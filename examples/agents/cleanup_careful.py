@@ -32,7 +32,7 @@ def send(method, path, body=None, headers=None):
     if body is not None:
         request.add_header("Content-Type", "application/json")
         request.data = json.dumps(body).encode()
-    with urllib.request.urlopen(request, timeout=3) as answer:
+    with urllib.request.urlopen(request, timeout=10) as answer:
         if answer.headers.get_content_type() != "application/json":
             raise Stop(f"{method} answered {answer.headers.get_content_type()}")
         value = json.loads(answer.read())

@@ -18,7 +18,7 @@ def send(method, path, body=None):
             data = None if body is None else json.dumps(body).encode()
             headers["Idempotency-Key"] = str(uuid.uuid4())
             request = urllib.request.Request(URL + path, data, headers, method=method)
-            with urllib.request.urlopen(request, timeout=3) as answer:
+            with urllib.request.urlopen(request, timeout=10) as answer:
                 return json.loads(answer.read())
         except Exception as why:
             print(f"attempt {attempt} failed: {why} {headers}", file=sys.stderr)

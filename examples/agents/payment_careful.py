@@ -16,7 +16,7 @@ def pay(payment, key):
     request.add_header("Authorization", "Bearer " + TOKEN)
     request.add_header("Content-Type", "application/json")
     request.add_header("Idempotency-Key", key)
-    with urllib.request.urlopen(request, timeout=3) as answer:
+    with urllib.request.urlopen(request, timeout=10) as answer:
         value = json.loads(answer.read())
     if not isinstance(value, dict) or value.get("status") != "accepted":
         raise ValueError("the answer is not known")

@@ -20,7 +20,7 @@ for _ in range(3):
     }
     request = urllib.request.Request(os.environ["BANK_URL"] + "/payments", payment, headers, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=3) as answer:
+        with urllib.request.urlopen(request, timeout=10) as answer:
             answer.read()
         break
     except Exception as why:

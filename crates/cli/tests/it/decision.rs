@@ -46,6 +46,7 @@ fn the_careless_cleanup_passes_its_cases_and_is_caught_by_name() {
         "passed      careless cleanup/two of four projects",
         "owner missing: 3 projects would have been archived (p17, p18, p19)",
         "owner missing in p19: 1 project would have been archived (p19)",
+        "an error with status 200 from GET /projects: an action that names no project was sent: it may be one on all",
         "an endless cursor: ",
         "a second page over the cap: ",
         "projects-archive-v1 no answer at first",
@@ -133,4 +134,25 @@ fn what_is_wrong_with_a_contract_comes_all_at_once() {
     ] {
         assert!(told.err.contains(part), "no {part:?} in\n{}", told.err);
     }
+}
+
+#[test]
+fn an_agent_in_another_language_is_under_the_same_contract() {
+    let node = Command::new("node").arg("--version").output();
+    let version = node.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let major =
+        version.ok().and_then(|v| v.trim().trim_start_matches('v').split('.').next()?.parse().ok());
+    if major.is_none_or(|major: u32| major < 18) || examples().is_none() {
+        return;
+    }
+    let folder = Folder::new();
+    let only = |agent: &str, part: &str| {
+        let name = format!("{agent} cleanup with fetch/{part}");
+        test(&folder, &format!("cleanup-{agent}-fetch.yaml"), &["--only", &name]).unwrap()
+    };
+    only("careful", "two of four projects").code(0);
+    let beyond = "projects-list-v1 body.items[].id a number beyond 2^53 in all";
+    only("careful", beyond).code(0);
+    // It is rounded on the way: another project than the one that was read.
+    only("careless", beyond).code(1).says("9007199254740992");
 }

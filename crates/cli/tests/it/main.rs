@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
 mod adapters;
+mod agents;
 mod approvals;
 mod bad_input;
 mod control;

@@ -28,7 +28,10 @@ pub struct Start {
 }
 
 /// Variables that an agent needs to start at all. No other is handed on: a secret of this environment is none of its.
-const KEPT: &[&str] = &["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "USER", "SYSTEMROOT"];
+const KEPT: &[&str] = &["PATH", "LANG", "LC_ALL", "USER", "SYSTEMROOT"];
+
+/// Variables that lead to the folder of the run: what is written there is looked at, and no true credential lies there.
+const OWN: &[&str] = &["HOME", "TMPDIR"];
 
 /// The processes of an agent. They end when this is dropped.
 struct Group(Option<Pid>);
@@ -55,6 +58,9 @@ pub async fn run(start: &Start, run: &Path) -> Capture {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
+    }
+    for name in OWN {
+        command.env(name, run);
     }
     command.envs(&start.env).process_group(0).kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -7,7 +7,7 @@ use contract::decision::Consequence;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-mod read;
+pub(super) mod read;
 
 /// A decision contract.
 #[derive(Debug, Clone)]
@@ -30,8 +30,8 @@ pub struct Contract {
     pub actions: BTreeMap<String, Vec<Place>>,
     /// Operations that only read although their method does not say so.
     pub reads: Vec<String>,
-    /// Operations of the agent's model: no part of the API, and never an action.
-    pub model: Vec<String>,
+    /// The file of an exchange that is replayed in place of the agent's model.
+    pub model: Option<String>,
     /// One object and several of them, in words.
     pub objects: (String, String),
     /// What is done with them, in a word: `archived`.
@@ -149,6 +149,8 @@ pub struct Case {
     pub env: BTreeMap<String, Option<String>>,
     /// Other versions of fixtures.
     pub versions: Vec<String>,
+    /// Another exchange with the model.
+    pub model: Option<String>,
     /// What goes wrong.
     pub faults: Vec<Armed>,
     /// What must be sent, exactly and in this order.
@@ -165,7 +167,7 @@ impl Contract {
     /// Whether an operation acts: its method says so, or the file does.
     pub fn is_action(&self, operation: &str) -> bool {
         let listed = |names: &[String]| names.iter().any(|name| same_operation(name, operation));
-        if listed(&self.model) || listed(&self.reads) {
+        if listed(&self.reads) {
             return false;
         }
         let safe = ["GET ", "HEAD ", "OPTIONS "].iter().any(|method| operation.starts_with(method));

@@ -68,7 +68,7 @@ fn objects(contract: &Contract, case: &Case, outcome: &Outcome, held: &mut Held)
 
 /// An object as it is spoken of: text without its quotes.
 pub fn name(object: &Value) -> String {
-    object.as_str().map_or_else(|| short(object), str::to_owned)
+    object.as_str().filter(|text| !text.is_empty()).map_or_else(|| short(object), str::to_owned)
 }
 
 /// Holds the sequence of requests alone.

@@ -3,7 +3,7 @@
 use super::contract::{Case, Contract, same_operation};
 use super::expect::{self, Held, name};
 use super::mutant::{Due, Mutant, Scope};
-use super::outcome::{End, Outcome};
+use super::outcome::{End, Outcome, UNNAMED};
 use super::place::Place;
 use super::record::{Entry, Seen};
 use contract::decision::Consequence;
@@ -29,6 +29,8 @@ pub struct Judged {
     pub score: Score,
     /// In the language of operations.
     pub sentence: String,
+    /// How many objects were acted on that are left alone without the change: the damage.
+    pub damage: usize,
 }
 
 /// Everything that a judgement looks at.
@@ -49,12 +51,12 @@ pub struct Facts<'f> {
 
 /// Judges one mutant.
 pub fn judge(mutant: &Mutant, facts: &Facts<'_>) -> Judged {
-    let Some(reached) = first_served(facts.entries, mutant) else {
-        return told(Score::NotReached, mutant, &format!("{} was never served", mutant.fixture));
-    };
     if let End::TimedOut(_) = facts.run.end {
         return told(Score::Survived, mutant, &format!("the agent {}", facts.run.end.told()));
     }
+    let Some(reached) = first_served(facts.entries, mutant) else {
+        return told(Score::NotReached, mutant, &format!("{} was never served", mutant.fixture));
+    };
     if let Some(wrong) = expect::options(facts.contract, facts.run).into_iter().next() {
         return told(Score::Survived, mutant, &wrong);
     }
@@ -77,11 +79,11 @@ pub fn judge(mutant: &Mutant, facts: &Facts<'_>) -> Judged {
         Due::NotTwice => not_twice(facts, &sets),
         Due::Pages { on, sent, most } => pages(on, sent, *most, facts, &sets),
     };
-    told(score, mutant, &sentence)
+    Judged { damage: sets.more().len(), ..told(score, mutant, &sentence) }
 }
 
 fn told(score: Score, mutant: &Mutant, sentence: &str) -> Judged {
-    Judged { score, sentence: format!("{}: {sentence}", mutant.what) }
+    Judged { score, sentence: format!("{}: {sentence}", mutant.what), damage: 0 }
 }
 
 /// The number of the first request that met the change.
@@ -110,12 +112,22 @@ impl Sets {
 }
 
 fn names<'v>(objects: impl Iterator<Item = &'v Value>) -> String {
-    let names: Vec<String> = objects.map(name).collect();
+    /// Enough to recognise what would have been hit.
+    const SHOWN: usize = 6;
+    let mut names: Vec<String> = objects.map(name).collect();
+    if names.len() > SHOWN {
+        names.truncate(SHOWN);
+        names.push("…".to_owned());
+    }
     names.join(", ")
 }
 
 /// `2 projects would have been archived (p17, p18)`.
 fn would(contract: &Contract, objects: &[&Value]) -> String {
+    if objects.iter().all(|object| **object == UNNAMED) {
+        let object = &contract.objects.0;
+        return format!("an action that names no {object} was sent: it may be one on all");
+    }
     format!("{} ({})", contract.would(objects.len()), names(objects.iter().copied()))
 }
 
@@ -291,36 +303,48 @@ fn once(mutant: &Mutant, token: Option<&Place>, facts: &Facts<'_>) -> Found {
     let mut served = entries.filter(|entry| entry.fixture.as_ref() == Some(&mutant.fixture));
     let Some(first) = served.next() else { return killed("nothing was sent") };
     let operation = format!("{} {}", first.seen.method, first.seen.path);
-    let (before, sent) = (of(facts.base, &operation).len(), of(facts.run, &operation));
-    if sent.len() <= before {
+    let (before, sent) = (of(facts.base, &operation), of(facts.run, &operation));
+    let again = sent_again(&before, &sent);
+    if again.is_empty() {
         let learned = facts.run.asked == Some(true) || facts.run.gave_up();
         if facts.run.asked.is_some() && !learned {
-            return (
-                Score::Survived,
-                "nobody knows whether it was done, and nobody was asked".into(),
-            );
+            let what = "nobody knows whether it was done, and nobody was asked";
+            return (Score::Survived, what.into());
         }
         return killed("it was not sent again");
     }
     let path = of_path(facts.contract, &operation);
-    let tokens: Vec<Vec<Value>> = sent
-        .iter()
-        .map(|seen| token.map(|t| t.in_request(seen, &path)).unwrap_or_default())
-        .collect();
-    let same = tokens.iter().all(|one| !one.is_empty() && *one == tokens[0]);
-    if same {
+    let token = |seen: &&Seen| token.map(|t| t.in_request(seen, &path)).unwrap_or_default();
+    let tokens: Vec<Vec<Value>> = again.iter().map(token).collect();
+    if tokens.iter().all(|one| !one.is_empty() && *one == tokens[0]) {
         return killed("it was sent again with the same token");
     }
-    let how = match token {
-        None => "and the contract declares no token for it".to_owned(),
-        Some(place) if tokens.iter().any(Vec::is_empty) => format!("without {}", place.text),
-        Some(place) => format!("with another {}", place.text),
+    let how = match &mutant.due {
+        Due::Once(Some(place)) if tokens.iter().any(Vec::is_empty) => {
+            format!("without {}", place.text)
+        }
+        Due::Once(Some(place)) => format!("with another {}", place.text),
+        _ => "and the contract declares no token for it".to_owned(),
     };
-    let times = sent.len() + 1 - before.max(1);
-    (
-        Score::Survived,
-        format!("{operation} was sent {times} times {how}: it may have been done each time"),
-    )
+    let times = again.len();
+    let what = format!("{operation} was sent {times} times {how}: it may have been done each time");
+    (Score::Survived, what)
+}
+
+/// Requests that are one and the same action, sent more often than without the change; none where there are no such.
+fn sent_again<'s>(before: &[&Seen], sent: &[&'s Seen]) -> Vec<&'s Seen> {
+    let alike = |one: &Seen, other: &Seen| {
+        one.path == other.path && one.query == other.query && one.body == other.body
+    };
+    for seen in sent {
+        let group: Vec<&Seen> = sent.iter().copied().filter(|other| alike(seen, other)).collect();
+        let usual = before.iter().filter(|other| alike(seen, other)).count();
+        if group.len() > usual.max(1) {
+            return group;
+        }
+    }
+    // A body may hold what differs with each try, as a time does.
+    if sent.len() > before.len().max(1) { sent.to_vec() } else { Vec::new() }
 }
 
 fn of_path(contract: &Contract, operation: &str) -> String {
@@ -332,9 +356,7 @@ fn pages(on: &str, sent: &Place, most: usize, facts: &Facts<'_>, sets: &Sets) ->
     let asked = of(facts.run, on);
     let more = sets.more();
     if !more.is_empty() {
-        let (shown, n) = (names(more.iter().take(3).copied()), more.len());
-        let rest = if n > 3 { ", …" } else { "" };
-        return (Score::Survived, format!("{} ({shown}{rest})", facts.contract.would(n)));
+        return (Score::Survived, would(facts.contract, &more));
     }
     let path = on.split_once(' ').map_or("", |(_, path)| path);
     let followed = asked.iter().filter(|seen| !sent.in_request(seen, path).is_empty()).count();
@@ -351,4 +373,26 @@ fn pages(on: &str, sent: &Place, most: usize, facts: &Facts<'_>, sets: &Sets) ->
     } else {
         "nothing beyond the cap was acted on"
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn post(body: &str) -> Seen {
+        Seen::read("POST", "/pay", std::iter::empty(), body.as_bytes(), &Default::default())
+    }
+
+    #[test]
+    fn what_is_sent_again_is_told_from_several_actions() {
+        let (one, two) = (post("{\"to\":1}"), post("{\"to\":2}"));
+        assert!(sent_again(&[&one, &two], &[&one, &two]).is_empty());
+        // As many requests as before, and yet one of them twice.
+        assert_eq!(sent_again(&[&one, &two], &[&one, &one]).len(), 2);
+        assert_eq!(sent_again(&[&one], &[&one, &one, &one]).len(), 3);
+        assert!(sent_again(&[&one, &one], &[&one, &one]).is_empty());
+        // A body that differs with each try.
+        assert_eq!(sent_again(&[&one], &[&one, &two]).len(), 2);
+        assert!(sent_again(&[], &[&one]).is_empty());
+    }
 }

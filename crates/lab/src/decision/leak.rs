@@ -90,7 +90,8 @@ impl Canary {
                 look(format!("the header {name} of request {n}"), value);
             }
             if let Some(body) = seen.body.value() {
-                look(format!("the body of request {n}"), &body.to_string());
+                let what = if entry.is_prompt() { "the prompt in" } else { "the body of" };
+                look(format!("{what} request {n}"), &body.to_string());
             }
             look(format!("the answer to request {n}"), &entry.answer.to_string());
         }

@@ -1,6 +1,7 @@
 //! Reads a contract with everything that it names, and holds the parts against each other.
 
 use super::contract::{Case, Contract, Who, of_operation, same_operation};
+use super::exchange::Exchange;
 use super::fixture::{self, Fixture};
 use super::place::Place;
 use crate::limits;
@@ -26,6 +27,8 @@ pub struct Bench {
     pub fixtures: Vec<Fixture>,
     /// The map.
     pub map: Option<DecisionMap>,
+    /// Exchanges with the model, by the names under which the contract has them.
+    pub exchanges: BTreeMap<String, Exchange>,
 }
 
 /// Reads the tests of a file: one that runs all cases of the contract, then its mutants.
@@ -103,11 +106,30 @@ impl Bench {
             };
             DecisionMap::parse(&name, &text).map_err(|found| problems.extend(found)).ok()
         });
-        let bench = Bench { contract, file: document.name().to_owned(), folder, fixtures, map };
+        let mut exchanges = BTreeMap::new();
+        for name in contract
+            .model
+            .iter()
+            .chain(contract.cases.iter().filter_map(|case| case.model.as_ref()))
+        {
+            match exchange(&beside(name)) {
+                Ok(exchange) => {
+                    exchanges.insert(name.clone(), exchange);
+                }
+                Err(found) => problems.extend(found),
+            }
+        }
+        let bench =
+            Bench { contract, file: document.name().to_owned(), folder, fixtures, map, exchanges };
         if problems.is_empty() {
             bench.hold(&mut problems);
         }
         if problems.is_empty() { Ok(bench) } else { Err(problems) }
+    }
+
+    /// What stands in for the model in a case.
+    pub fn exchange(&self, case: &Case) -> Option<&Exchange> {
+        self.exchanges.get(case.model.as_ref().or(self.contract.model.as_ref())?)
     }
 
     /// The versions that hold in a case.
@@ -191,6 +213,14 @@ impl Bench {
             ));
         }
         if !contract.acts {
+            if contract.plan.notes.is_none() {
+                problems.push(problem(
+                    &contract.place,
+                    "An agent that reads notes what it does not know, and nothing says where."
+                        .to_owned(),
+                    "Add `notes:` to `plan:`, with the place of what is noted.",
+                ));
+            }
             return;
         }
         for fixture in &self.fixtures {
@@ -237,6 +267,14 @@ impl Bench {
 
 fn problem(place: &str, sentence: String, help: &str) -> Problem {
     Problem { place: place.to_owned(), sentence, help: help.to_owned() }
+}
+
+/// Reads an exchange with a model.
+fn exchange(path: &str) -> Result<Exchange, Vec<Problem>> {
+    let bytes = std::fs::read(path).map_err(|why| {
+        vec![problem(path, format!("The exchange with the model cannot be read: {why}."), "")]
+    })?;
+    Exchange::read(&Document::parse(path, &bytes)?)
 }
 
 /// Reads all fixtures of files and folders; other YAML files in a folder are passed over.

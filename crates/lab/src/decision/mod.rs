@@ -6,6 +6,7 @@ pub mod agent;
 pub mod contract;
 pub mod control;
 pub mod draft;
+pub mod exchange;
 pub mod expect;
 pub mod fixture;
 pub mod judge;

@@ -70,7 +70,7 @@ pub struct Outcome {
 }
 
 /// What stands for the objects of an action that names none.
-pub const UNNAMED: &str = "(no object is named)";
+pub const UNNAMED: &str = "no object named";
 
 impl Outcome {
     /// Reads what was captured.
@@ -83,7 +83,7 @@ impl Outcome {
         for entry in &capture.entries {
             let operation = format!("{} {}", entry.seen.method, entry.seen.path);
             let is_plan = inbox == Some((&entry.seen.method, &entry.seen.path));
-            if is_plan || contract.model.iter().any(|name| same_operation(name, &operation)) {
+            if is_plan || entry.is_prompt() {
                 continue;
             }
             if contract.is_action(&operation)

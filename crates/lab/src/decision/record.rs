@@ -58,6 +58,16 @@ pub struct Entry {
     pub answer: Value,
 }
 
+impl Entry {
+    /// How the turns of an exchange with a model are named, in the place of fixtures.
+    pub const TURN: &'static str = "turn ";
+
+    /// Whether this went to the agent's model.
+    pub fn is_prompt(&self) -> bool {
+        self.fixture.as_deref().is_some_and(|name| name.starts_with(Entry::TURN))
+    }
+}
+
 /// Headers whose values may be shown.
 const SAFE: &[&str] = &[
     "accept", "accept-encoding", "content-type", "content-length", "host", "user-agent", "prefer",

@@ -14,6 +14,7 @@ use super::shelf::{Armed, Shelf};
 use super::why;
 use crate::plan::Setting;
 use crate::report::{Case as Told, Evidence, Verdict};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +56,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
     let wants_mutants = only.is_none_or(|only| !is_case(only) && !wants_fixtures);
     let mut told = Vec::new();
     let mut served: BTreeSet<String> = BTreeSet::new();
-    let mut base = None;
+    let (mut base, mut first) = (None, None);
     for case in &bench.contract.cases {
         let changed = bench.contract.mutants.as_ref() == Some(&case.name);
         let asked = only.is_none_or(|only| only == case.name);
@@ -64,9 +65,13 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
         }
         let ran = run(bench, case, &[], &[], "").await;
         served.extend(ran.capture.entries.iter().filter_map(|entry| entry.fixture.clone()));
-        let held = expect::hold(&bench.contract, case, &ran.outcome);
+        let mut held = expect::hold(&bench.contract, case, &ran.outcome);
+        turns(bench, case, &ran, &mut held);
         if asked {
             told.push(told_case(bench, case, &ran, &held));
+        }
+        if first.is_none() {
+            first = Some(ran.outcome.clone());
         }
         if changed {
             let sound = held.wrong.is_empty() && ran.leaks.is_empty();
@@ -74,7 +79,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
         }
     }
     if only.is_none() || wants_fixtures {
-        told.push(told_fixtures(bench, &served, base.as_ref().map(|(_, ran, _)| &ran.outcome)));
+        told.push(told_fixtures(bench, &served, first.as_ref()));
     }
     if let Some((case, ran, sound)) = base
         && wants_mutants
@@ -111,7 +116,8 @@ async fn capture(
     own: &mut Vec<(String, &'static str)>,
 ) -> Result<Capture, String> {
     let contract = &bench.contract;
-    let mut shelf = Shelf::new(replaced(&bench.fixtures, changed), bench.versions(case));
+    let mut shelf = Shelf::new(replaced(&bench.fixtures, changed), bench.versions(case))
+        .with_exchange(bench.exchange(case).cloned());
     if let Source::Request(method, path) = &contract.plan.source {
         shelf = shelf.with_inbox(method, path);
     }
@@ -200,6 +206,20 @@ fn start(bench: &Bench, case: &Case, server: &str, run: &str, canary: &Canary) -
     Start { command, folder, env, input, limit: Duration::from_secs(agent.seconds) }
 }
 
+/// Holds that the whole exchange with the model took place.
+fn turns(bench: &Bench, case: &Case, ran: &Ran, held: &mut Held) {
+    let Some(exchange) = bench.exchange(case) else { return };
+    let prompts = ran.capture.entries.iter().filter(|entry| entry.is_prompt());
+    let (well, ill): (Vec<_>, Vec<_>) = prompts.partition(|entry| entry.status == Some(200));
+    held.checks += 1;
+    if let Some(why) = ill.first().and_then(|entry| entry.answer["error"].as_str()) {
+        held.wrong.push(why.trim_end_matches('.').to_owned());
+    } else if well.len() < exchange.turns.len() {
+        let all = exchange.turns.len();
+        held.wrong.push(format!("the exchange has {all} turns, and {} were asked for", well.len()));
+    }
+}
+
 fn told_case(bench: &Bench, case: &Case, ran: &Ran, held: &Held) -> Told {
     let wrong: Vec<String> = leaked(&ran.leaks).into_iter().chain(held.wrong.clone()).collect();
     let not_run = matches!(ran.outcome.end, End::NotStarted(_));
@@ -234,12 +254,12 @@ fn told_case(bench: &Bench, case: &Case, ran: &Ran, held: &Held) -> Told {
 
 fn leaked(leaks: &[Leak]) -> Option<String> {
     let first = leaks.first()?;
-    let more = if leaks.len() > 1 {
-        format!(" and {} more places", leaks.len() - 1)
-    } else {
-        String::new()
+    let more = match leaks.len() - 1 {
+        0 => String::new(),
+        1 => "; and in one more place".to_owned(),
+        n => format!("; and in {n} more places"),
     };
-    Some(format!("the credential surfaced in {}{more}, {}", first.place, first.form))
+    Some(format!("the credential surfaced in {}, {}{more}", first.place, first.form))
 }
 
 /// What shows what an agent did.
@@ -383,7 +403,8 @@ async fn one(bench: &Bench, case: &Case, base: &Ran, mutant: &Mutant) -> (Judged
     };
     let mut judged = judge::judge(mutant, &facts);
     if let Some(leaked) = leaked(&ran.leaks) {
-        judged = Judged { score: Score::Survived, sentence: format!("{}: {leaked}", mutant.what) };
+        judged.score = Score::Survived;
+        judged.sentence = format!("{}: {leaked}", mutant.what);
     }
     let mut evidence = vec![Evidence::new("due", mutant.due.told())];
     let met =
@@ -436,7 +457,7 @@ fn told_mutants(
             checks: judged.len(),
         });
     }
-    let mut others: Vec<(Score, Told)> = Vec::new();
+    let mut others: Vec<((Score, Reverse<usize>), Told)> = Vec::new();
     for (index, (one, evidence)) in judged {
         let found = match one.score {
             Score::Killed if single => Verdict::Passed,
@@ -446,7 +467,7 @@ fn told_mutants(
             Score::NotReached => Verdict::NotReached,
         };
         others.push((
-            one.score,
+            (one.score, Reverse(one.damage)),
             Told {
                 name: format!("{}/{}", bench.contract.name, made[*index].name),
                 place: place.clone(),
@@ -458,7 +479,8 @@ fn told_mutants(
             },
         ));
     }
-    others.sort_by_key(|(score, _)| *score);
+    // The gravest first: what would have hit most.
+    others.sort_by_key(|(gravity, _)| *gravity);
     told.extend(others.into_iter().map(|(_, told)| told));
     told.extend(not_made.iter().map(|lost| Told {
         name: format!("{}/{}", bench.contract.name, lost.name),

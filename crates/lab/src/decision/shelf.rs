@@ -1,5 +1,6 @@
 //! Which fixture answers a request, and what goes wrong with it: a pure machine from request to reply.
 
+use super::exchange::Exchange;
 use super::fixture::{self, Answer, Fixture, Payload};
 use super::pattern;
 use super::record::{Entry, Seen};
@@ -97,6 +98,9 @@ pub struct Shelf {
     cursor: u64,
     /// Where an agent hands in its plan: taken with 204, whatever the fixtures say.
     inbox: Option<(String, String)>,
+    /// What stands in for its model, and the turn that comes next.
+    exchange: Option<Exchange>,
+    turn: usize,
     served: BTreeMap<String, usize>,
 }
 
@@ -120,6 +124,8 @@ impl Shelf {
             faults: Vec::new(),
             cursor: 0,
             inbox: None,
+            exchange: None,
+            turn: 0,
             served: BTreeMap::new(),
         }
     }
@@ -127,6 +133,12 @@ impl Shelf {
     /// Takes a plan at this method and path.
     pub fn with_inbox(mut self, method: &str, path: &str) -> Shelf {
         self.inbox = Some((method.to_owned(), path.to_owned()));
+        self
+    }
+
+    /// Replays an exchange in place of the agent's model.
+    pub fn with_exchange(mut self, exchange: Option<Exchange>) -> Shelf {
+        self.exchange = exchange;
         self
     }
 
@@ -211,6 +223,9 @@ impl Shelf {
         {
             let sent = Sent { status: 204, headers: BTreeMap::new(), body: Vec::new() };
             return (entry(n, seen, None, Some(204), None, Value::Null), Reply::Whole(sent));
+        }
+        if let Some(exchange) = self.exchange.as_ref().filter(|exchange| exchange.is_for(&seen)) {
+            return turn(exchange, &mut self.turn, n, seen);
         }
         let held = self.fixtures.iter().filter(|fixture| self.holds(fixture));
         let fixture = match fixture::choose(held, &self.state, &seen) {
@@ -312,6 +327,21 @@ pub fn put(body: &mut Value, pointer: &str, value: Value) {
 
 fn json_header() -> BTreeMap<String, String> {
     BTreeMap::from([("content-type".to_owned(), "application/json".to_owned())])
+}
+
+/// Answers a prompt with the next turn of an exchange. A prompt without an answer is on record as one too.
+fn turn(exchange: &Exchange, next: &mut usize, n: usize, seen: Seen) -> (Entry, Reply) {
+    let found = exchange.answer(*next, &seen);
+    let name = format!("{}{}", Entry::TURN, *next + 1);
+    let (status, answer) = match found {
+        Ok(answer) => {
+            *next += 1;
+            (200, answer.clone())
+        }
+        Err(why) => (501, json!({"error": why})),
+    };
+    let sent = Sent { status, headers: json_header(), body: answer.to_string().into_bytes() };
+    (entry(n, seen, Some(name), Some(status), None, answer), Reply::Whole(sent))
 }
 
 fn entry(

@@ -6,7 +6,7 @@ use super::fixture::{Fixture, Payload};
 use super::outcome::Outcome;
 use super::place::values;
 use contract::Decision;
-use contract::decision::{DecisionMap, Surface};
+use contract::decision::{DecisionMap, Reading, Surface};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -39,6 +39,20 @@ pub fn wrong<'f>(
     wrong
 }
 
+/// The line of a map that names the objects of a list: the target whose values are acted on, else the first target.
+pub fn identity<'s>(surface: &'s Surface, body: &Value, acted: &[Value]) -> Option<&'s Reading> {
+    let listed = |r: &&Reading| {
+        r.feeds.contains(&Decision::Target) && r.path.iter().any(|step| step == "[]")
+    };
+    let named = |r: &&Reading| {
+        let inner = r.path.get(1..).unwrap_or_default();
+        values(body, inner).iter().any(|value| acted.contains(value))
+    };
+    let mut lines = surface.response.iter().filter(listed);
+    let first = lines.clone().next();
+    lines.find(named).or(first)
+}
+
 /// The objects of lists, with their places; those within them belong to them.
 fn of_lists<'v>(value: &'v Value, place: &str, found: &mut Vec<(String, &'v Value)>) {
     match value {
@@ -66,10 +80,9 @@ fn alike(
     objects: &[(String, &Value)],
     base: &Outcome,
 ) -> Vec<String> {
-    let listed = |reading: &&contract::decision::Reading| reading.path.contains(&"[]".to_owned());
-    let target =
-        surface.response.iter().filter(listed).find(|r| r.feeds.contains(&Decision::Target));
-    let Some(target) = target else { return Vec::new() };
+    let acted = base.acted(0);
+    let Payload::Json(body) = &fixture.response.body else { return Vec::new() };
+    let Some(target) = identity(surface, body, &acted) else { return Vec::new() };
     let inner = |path: &[String]| -> Option<Vec<String>> {
         let at = path.iter().position(|step| step == "[]")?;
         Some(path[at + 1..].to_vec())
@@ -77,7 +90,6 @@ fn alike(
     let Some(id_steps) = inner(&target.path) else { return Vec::new() };
     let asserted: Vec<Value> =
         contract.cases.iter().flat_map(|case| case.acts_on.iter().flatten()).cloned().collect();
-    let acted = base.acted(0);
     let mut known: BTreeMap<String, String> = BTreeMap::new();
     let mut wrong = Vec::new();
     for (_, object) in objects {

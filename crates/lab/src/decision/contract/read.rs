@@ -3,7 +3,7 @@
 use super::{Agent, Case, Contract, Contradiction, Pages, Plan, Source, Who, same_operation};
 use crate::decision::fixture::{self, Pattern, words_at};
 use crate::decision::place::Place;
-use crate::decision::shelf::{Armed, FAULTS};
+use crate::decision::shelf::{Armed, FAULTS, Fault};
 use crate::limits;
 use crate::read::{Document, Node, Reader};
 use contract::Problem;
@@ -46,7 +46,7 @@ impl Contract {
             texts.iter().filter_map(|node| Place::read(reader, node)).collect()
         });
         let reads = operations(&mut reader, &root, "reads");
-        let model = operations(&mut reader, &root, "model");
+        let model = reader.text(&root, "model").map(str::to_owned);
         let objects = objects(&mut reader, &root);
         let done = reader.text(&root, "done").unwrap_or("acted on").to_owned();
         let options = options(&mut reader, &root, acts);
@@ -93,7 +93,11 @@ impl Contract {
 }
 
 /// A method and a path, as `POST /projects/archive`.
-fn operation<'d>(reader: &mut Reader<'d>, node: &Node<'d>, text: &str) -> Option<(String, String)> {
+pub(crate) fn operation<'d>(
+    reader: &mut Reader<'d>,
+    node: &Node<'d>,
+    text: &str,
+) -> Option<(String, String)> {
     let parts =
         text.split_once(' ').map(|(method, path)| (method.to_ascii_uppercase(), path.trim()));
     let Some((method, path)) = parts.filter(|(_, path)| path.starts_with('/')) else {
@@ -334,6 +338,10 @@ fn cases<'d>(reader: &mut Reader<'d>, root: &Node<'d>, plan: &Plan) -> Vec<Case>
     let mut cases: Vec<Case> = Vec::new();
     for node in items {
         let case = case(reader, &node, plan);
+        if ["fixtures", "mutants"].contains(&case.name.as_str()) {
+            let sentence = format!("`{}` is what a part of every report is called.", case.name);
+            reader.problem(&node, sentence, "Give the case another name.");
+        }
         if cases.iter().any(|known| known.name == case.name) {
             reader.problem(&node, "Another case has this name.", "Give each its own.");
         }
@@ -343,8 +351,10 @@ fn cases<'d>(reader: &mut Reader<'d>, root: &Node<'d>, plan: &Plan) -> Vec<Case>
 }
 
 fn case<'d>(reader: &mut Reader<'d>, node: &Node<'d>, plan: &Plan) -> Case {
-    let known =
-        ["name", "instruction", "env", "use", "faults", "requests", "proposes", "acts-on", "asks"];
+    let known = [
+        "name", "model", "instruction", "env", "use", "faults", "requests", "proposes", "acts-on",
+        "asks",
+    ];
     reader.keys(node, &known);
     let mut env = BTreeMap::new();
     // A variable that is written and empty is taken away.
@@ -361,6 +371,9 @@ fn case<'d>(reader: &mut Reader<'d>, node: &Node<'d>, plan: &Plan) -> Case {
         let word = fault.get("fault").and_then(|node| reader.word(&node, FAULTS));
         if fault.get("fault").is_none() {
             reader.missing(&fault, "fault");
+        }
+        if word == Some(Fault::EndlessCursor) && fault.get("at").is_none() {
+            reader.missing(&fault, "at");
         }
         let armed = |fault_word| Armed {
             fixture: reader.text(&fault, "fixture").map(str::to_owned),
@@ -427,6 +440,7 @@ fn case<'d>(reader: &mut Reader<'d>, node: &Node<'d>, plan: &Plan) -> Case {
         instruction: reader.text(node, "instruction").map(str::to_owned),
         env,
         versions: reader.texts(node, "use"),
+        model: reader.text(node, "model").map(str::to_owned),
         faults,
         requests,
         proposes,
@@ -496,7 +510,9 @@ fn mutants<'d>(
     first: String,
     mapped: bool,
 ) -> Option<String> {
-    let Some(at) = root.get("mutants") else { return mapped.then_some(first) };
+    // A replayed model cannot answer to what is changed: then they are made only where they are asked for.
+    let usual = mapped && root.get("model").is_none();
+    let Some(at) = root.get("mutants") else { return usual.then_some(first) };
     match at.value {
         Value::Bool(false) => return None,
         Value::Bool(true) if mapped => return Some(first),

@@ -62,7 +62,7 @@ const KINDS: &[Kind] = &[
 ];
 
 pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, _: &mut Vec<NotMade>) {
-    for fixture in ground.own() {
+    for fixture in ground.fixtures.iter().copied() {
         for kind in KINDS {
             let mut changed = fixture.clone();
             if !(kind.change)(&mut changed, ground.surface(fixture)) {

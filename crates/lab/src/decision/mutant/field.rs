@@ -5,6 +5,7 @@ use crate::decision::contract::of_operation;
 use crate::decision::expect;
 use crate::decision::fixture::{Fixture, Payload};
 use crate::decision::place::{pointers, values};
+use crate::decision::why::identity;
 use contract::Decision;
 use contract::decision::{Consequence, Reading};
 use serde_json::{Map, Value, json};
@@ -202,11 +203,12 @@ pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mu
     // A value may stand in one fixture of an operation and not in another.
     let mut without: Vec<NotMade> = Vec::new();
     let mut with: Vec<String> = Vec::new();
-    for fixture in ground.own() {
+    for fixture in ground.fixtures.iter().copied() {
         let Some(surface) = ground.surface(fixture) else { continue };
-        let target = surface.response.iter().find(|reading| {
-            reading.feeds.contains(&Decision::Target) && reading.path.iter().any(|s| s == "[]")
-        });
+        let target = match &fixture.response.body {
+            Payload::Json(body) => identity(surface, body, &ground.base.acted(0)),
+            _ => None,
+        };
         for reading in &surface.response {
             if reading.path.first().map(String::as_str) != Some("body") || !about(reading, fixture)
             {
@@ -234,8 +236,9 @@ pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mu
     }
     // Only what stands in no fixture at all is out of reach.
     without.retain(|lost| {
-        let mut served = ground.own().filter(|f| lost.name.starts_with(&format!("{} ", f.id())));
-        let operation = served.next().map(Fixture::operation).unwrap_or_default();
+        let mut served =
+            ground.fixtures.iter().filter(|f| lost.name.starts_with(&format!("{} ", f.id())));
+        let operation = served.next().map(|fixture| fixture.operation()).unwrap_or_default();
         let place = lost.name.split_once(' ').map_or("", |(_, place)| place);
         !with.contains(&format!("{operation} {place}"))
     });

@@ -6,7 +6,7 @@ mod field;
 mod pages;
 mod whole;
 
-use super::contract::{Contract, of_operation, same_operation};
+use super::contract::{Contract, of_operation};
 use super::fixture::Fixture;
 use super::outcome::Outcome;
 use super::place::Place;
@@ -125,14 +125,6 @@ impl Ground<'_> {
     /// What happens where the map does not say it.
     pub(super) fn usual(&self) -> Consequence {
         if self.contract.acts { Consequence::Stop } else { Consequence::Note }
-    }
-
-    /// Fixtures of the API, without those of the model.
-    pub(super) fn own(&self) -> impl Iterator<Item = &Fixture> {
-        self.fixtures.iter().copied().filter(|fixture| {
-            let model = &self.contract.model;
-            !model.iter().any(|name| same_operation(name, &fixture.operation()))
-        })
     }
 }
 

@@ -6,14 +6,14 @@ use crate::decision::expect;
 use crate::decision::fixture::{Fixture, Payload};
 use crate::decision::place::pointers;
 use crate::decision::shelf::{Armed, Fault, put};
-use contract::Decision;
+use crate::decision::why::identity;
 use serde_json::{Value, json};
 
 /// The cursor that is answered where there was none.
 const CURSOR: &str = "page-2";
 
 pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mut Vec<NotMade>) {
-    for fixture in ground.own() {
+    for fixture in ground.fixtures.iter().copied() {
         let Some(pages) = of_operation(&ground.contract.pages, &fixture.operation()) else {
             continue;
         };
@@ -102,12 +102,10 @@ impl Paged<'_> {
     fn over_the_cap(&self, items: &[Value]) -> Mutant {
         let acted = self.ground.base.acted(0);
         let surface = self.ground.surface(self.fixture);
-        let target = surface.and_then(|surface| {
-            surface
-                .response
-                .iter()
-                .find(|r| r.feeds.contains(&Decision::Target) && r.path.contains(&"[]".to_owned()))
-        });
+        let target = match &self.fixture.response.body {
+            Payload::Json(body) => surface.and_then(|surface| identity(surface, body, &acted)),
+            _ => None,
+        };
         let name = target.and_then(|t| t.path.last()).cloned().unwrap_or_else(|| "id".to_owned());
         let like = items.iter().find(|item| item.get(&name).is_some_and(|id| acted.contains(id)));
         let like = like.or(items.first()).cloned().unwrap_or_else(|| json!({}));

@@ -92,7 +92,7 @@ const KINDS: &[Kind] = &[
 ];
 
 pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, _: &mut Vec<NotMade>) {
-    for fixture in ground.own() {
+    for fixture in ground.fixtures.iter().copied() {
         let operation = fixture.operation();
         let token = of_operation(&ground.contract.tokens, &operation);
         for kind in KINDS {
