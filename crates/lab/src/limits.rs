@@ -26,6 +26,9 @@ pub const KEY_CHARS: usize = 60;
 /// How long a server may take to say that it ends: it is on this machine.
 pub const CRASH: Duration = Duration::from_secs(10);
 
+/// Characters of a correlation id: a trace id with its span has fewer.
+pub const CORRELATION_CHARS: usize = 200;
+
 /// Steps of one scenario: one that needs more tells several stories.
 pub const STEPS: usize = 200;
 

@@ -26,6 +26,9 @@ pub struct Record {
     pub path: String,
     /// The headers that carry authority: their values are secrets, so only what tells them apart is kept.
     pub authority: Vec<Authority>,
+    /// What ties it to a run or another request, as the sender named it: the header `X-Correlation-Id`,
+    /// `X-Request-Id` or `traceparent`.
+    pub correlation: Option<String>,
     /// The body.
     pub body: String,
 }
@@ -96,6 +99,8 @@ struct Shared {
     switched: Mutex<Vec<String>>,
     woken: Notify,
 }
+
+const CORRELATION: &[&str] = &["x-correlation-id", "x-request-id", "traceparent"];
 
 const AUTHORITY: &[&str] = &["authorization", "cookie", "proxy-authorization", "x-api-key"];
 
@@ -171,6 +176,11 @@ impl Recorder {
     /// Waits until more requests than this were recorded; false where they are not in time.
     pub async fn recorded(&self, more_than: usize, wait: Duration) -> bool {
         reached(&self.state.recorded, more_than + 1, wait).await
+    }
+
+    /// How many lists were asked for so far.
+    pub fn lists(&self) -> usize {
+        *self.state.lists.borrow()
     }
 
     /// Waits until this many lists were asked for; false where they are not in time.
@@ -373,6 +383,10 @@ async fn record(
         method: method.to_string(),
         path: uri.path_and_query().map_or_else(String::new, ToString::to_string),
         authority: authority.collect(),
+        correlation: CORRELATION.iter().find_map(|name| {
+            let value = headers.get(*name)?.to_str().ok()?;
+            Some(value.chars().take(limits::CORRELATION_CHARS).collect())
+        }),
         body: String::from_utf8_lossy(&body).into_owned(),
     };
     let answer = format!("{{\"recorded\":{}}}", record.n);

@@ -20,6 +20,8 @@ pub struct Client {
     written: PathBuf,
     folder: PathBuf,
     events: Option<ClientEvents>,
+    /// Bytes that its event file had before it was started: of an earlier run.
+    earlier: u64,
 }
 
 /// How a client ended.
@@ -43,6 +45,12 @@ impl Client {
         scratch: &Path,
     ) -> Result<Client, String> {
         let (program, arguments) = under_test.command.split_first().ok_or("no client is named")?;
+        let earlier = match &under_test.events {
+            Some(ClientEvents::File(path)) => {
+                std::fs::metadata(folder.join(path)).map_or(0, |known| known.len())
+            }
+            _ => 0,
+        };
         let written = scratch.join("client.txt");
         let file = std::fs::File::create(&written).map_err(|why| why.to_string())?;
         let other = file.try_clone().map_err(|why| why.to_string())?;
@@ -68,6 +76,7 @@ impl Client {
             written,
             folder: folder.to_owned(),
             events: under_test.events.clone(),
+            earlier,
         })
     }
 
@@ -104,7 +113,10 @@ impl Client {
                 let path = self.folder.join(path);
                 let text =
                     std::fs::read(&path).map_err(|why| format!("{}: {why}", path.display()))?;
-                Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+                // A file that is shorter now was written anew.
+                let earlier = usize::try_from(self.earlier).unwrap_or(usize::MAX);
+                let new = text.get(earlier..).unwrap_or(&text);
+                Ok(Some(String::from_utf8_lossy(new).into_owned()))
             }
             Some(ClientEvents::Command(words)) => self.told_by(words).await.map(Some),
         }

@@ -367,7 +367,10 @@ fn show_record(record: &Record) -> String {
     let authority: String =
         record.authority.iter().map(|h| format!(" {} {}", h.name, h.fingerprint)).collect();
     let body = report::escape::clip(&report::escape::visible(&record.body), SHOWN);
-    format!("{} {} {body}{authority}", record.method, record.path)
+    let correlation =
+        record.correlation.as_ref().map(|id| format!(" [{}]", report::escape::visible(id)));
+    let correlation = correlation.unwrap_or_default();
+    format!("{} {} {body}{authority}{correlation}", record.method, record.path)
 }
 
 fn show_answer(answer: &Result<Value, Silence>) -> String {
@@ -401,6 +404,7 @@ mod tests {
             method: "POST".into(),
             path: "/d".into(),
             authority: vec![],
+            correlation: None,
             body: "{\"b\":1,\"a\":2}".into(),
         }
     }

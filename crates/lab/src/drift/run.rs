@@ -79,6 +79,11 @@ pub async fn run(
         }
     }
     if let Some(client) = &stage.client {
+        let lists = counted(stage.recorder.lists(), "list");
+        case.evidence.push(Evidence::new(
+            "wire",
+            format!("{lists} and {} reached the server", counted(calls, "call")),
+        ));
         case.evidence.push(Evidence::new("client", client.said()));
     }
     case
