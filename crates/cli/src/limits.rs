@@ -57,3 +57,6 @@ pub const TEST_FILES: usize = 10_000;
 
 /// How deep folders of tests nest: deeper is a link in a circle.
 pub const TEST_FOLDERS: usize = 16;
+
+/// How long tests that are broken off may take to end what they started.
+pub const BROKEN_OFF: std::time::Duration = std::time::Duration::from_secs(3);

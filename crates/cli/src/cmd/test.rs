@@ -168,7 +168,7 @@ impl TestArgs {
             })?;
         let count: usize = loaded.iter().map(|(_, tests)| tests.len()).sum();
         let bar = shell.interactive.then(|| bar(count));
-        let suites = runtime.block_on(async {
+        let all = async {
             let gate = Arc::new(Semaphore::new(jobs));
             let mut running = Vec::new();
             for (path, tests) in loaded {
@@ -202,12 +202,22 @@ impl TestArgs {
                 suites.push(Suite { name: path, cases });
             }
             suites
+        };
+        let suites = runtime.block_on(async {
+            tokio::select! {
+                suites = all => Some(suites),
+                () = mcp::interrupted() => None,
+            }
         });
-        runtime.shutdown_background();
+        // What was started is ended where its test is dropped, so the tests are waited for.
+        runtime.shutdown_timeout(limits::BROKEN_OFF);
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
-        Ok(suites)
+        suites.ok_or_else(|| {
+            let sentence = "The tests were broken off; what they had started was ended.";
+            Failure::one("test", sentence, "There is no result.")
+        })
     }
 
     fn write_ready(&self, shell: &Shell) -> Result<Exit, Failure> {

@@ -389,3 +389,35 @@ fn two_releases_of_real_servers_are_switched_behind_the_gateway() {
     }
     folder.run(&["test", "."]).code(0).says("3 passed").says("effects not observed");
 }
+
+#[test]
+fn tests_that_are_broken_off_leave_nothing_running() {
+    let folder = Folder::new();
+    let mark = format!("617.{}", std::process::id());
+    let command = serde_json::json!(["sh", "-c", format!("touch started; sleep {mark}")]);
+    let text = client_scenario("  - client-lists\n  - switch\n  - client-ends\n");
+    let line = text.lines().find(|line| line.starts_with("client:")).unwrap().to_owned();
+    folder.file("c.yaml", text.replace(&line, &format!("client: {{command: {command}}}")));
+    let mut test = crate::run::command(&folder.path("."))
+        .args(["test", "c.yaml"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !folder.path("started").exists() {
+        assert!(test.try_wait().unwrap().is_none(), "it ended before it was broken off");
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_raw(i32::try_from(test.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = test.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("broken off; what they had started was ended")
+    );
+    let left = std::process::Command::new("pgrep")
+        .args(["-f", &format!("sleep {mark}")])
+        .output()
+        .unwrap();
+    assert!(left.stdout.is_empty(), "{}", String::from_utf8_lossy(&left.stdout));
+}

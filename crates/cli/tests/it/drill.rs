@@ -135,3 +135,22 @@ fn what_cannot_be_told_is_said_to_be_so() {
     scene.folder.run(&["drill", "--", "false"]).code(2);
     scene.folder.run(&["drill", "nowhere"]).code(2).complains("not the address of a server");
 }
+
+#[test]
+fn a_server_over_http_is_drilled_in_both_eras() {
+    let scene =
+        scene(tool("get_time", json!(null)), json!({"validates": true, "answer": {"now": 1}}));
+    let mut command = crate::run::command(scene.folder.path(".").as_path());
+    let url = scene.recorder.url();
+    command.args(["demo", "--script", "script.json", "--web", "--recorder", &url]);
+    let mut server = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let address = scene.recorder.address(std::time::Duration::from_secs(30));
+    let address = scene.runtime.block_on(address).expect("the server says where it is");
+    for era in ["legacy", "modern"] {
+        let outcome = scene.folder.run(&["drill", "--era", era, &address]);
+        outcome.code(0).says("the error names `zone`, so a model can repair the call");
+    }
+    // It ends when nobody holds its input any more.
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success());
+}

@@ -110,11 +110,10 @@ impl<'d> File<'_, 'd, '_> {
     }
 
     fn client(&mut self, node: &Node<'d>) -> Option<UnderTest> {
-        self.reader.keys(node, &["command", "events", "guarded"]);
-        let guarded = self.reader.flag(node, "guarded");
+        self.reader.keys(node, &["command", "events"]);
         let command = self.command(node);
         let events = node.get("events").and_then(|at| self.events(&at));
-        Some(UnderTest { command: command?, events, guarded })
+        Some(UnderTest { command: command?, events })
     }
 
     /// `output`, or a mapping with `file` or `command`.

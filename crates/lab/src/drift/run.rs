@@ -146,11 +146,8 @@ impl<'s> Stage<'s> {
             server = vec![address.ok_or("the server over HTTP does not start")?];
         }
         let command = match scenario.target {
-            Target::Server => server,
-            Target::Client if !scenario.client.as_ref().is_some_and(|client| client.guarded) => {
-                server
-            }
-            Target::Gateway | Target::Client => gateway(scenario, setting, folder.path(), server)?,
+            Target::Server | Target::Client => server,
+            Target::Gateway => gateway(scenario, setting, folder.path(), server)?,
         };
         Ok(Stage {
             scenario,

@@ -142,8 +142,6 @@ pub struct UnderTest {
     pub command: Vec<String>,
     /// Where its events are read from; without it, only what crosses the wire is seen.
     pub events: Option<ClientEvents>,
-    /// `steadfast wrap` stands between it and the server.
-    pub guarded: bool,
 }
 
 /// Where the events of a client are read from, once it has ended.

@@ -14,6 +14,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
@@ -35,7 +36,17 @@ pub async fn serve_web(script: Script, recorder: &str) -> Result<(), String> {
         .fallback(answer)
         .layer(DefaultBodyLimit::max(limits::BODY))
         .with_state(server);
-    axum::serve(listener, app).await.map_err(|why| why.to_string())
+    tokio::select! {
+        served = axum::serve(listener, app) => served.map_err(|why| why.to_string()),
+        // Whoever started it holds its standard input open as long as it is wanted.
+        () = left(tokio::io::stdin()) => Ok(()),
+    }
+}
+
+/// Ends when the other side has closed the input, or broke.
+async fn left(mut input: impl AsyncRead + Unpin) {
+    let mut buffer = [0; 1 << 10];
+    while input.read(&mut buffer).await.is_ok_and(|n| n > 0) {}
 }
 
 async fn answer(State(server): State<Arc<Serving>>, method: Method, body: Bytes) -> Response {

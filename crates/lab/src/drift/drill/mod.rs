@@ -106,7 +106,7 @@ struct Session {
 impl Session {
     /// Tries until one trial tells something. One whose control call works is worth more than one whose does not.
     async fn first_telling(&mut self, trials: Vec<Trial>) -> Found {
-        let mut doubtful: Option<(Trial, Reply, Vec<Effect>)> = None;
+        let mut doubtful: Vec<(Trial, Reply, Vec<Effect>)> = Vec::new();
         let mut last = None;
         for trial in trials {
             let before = self.reached().len();
@@ -114,7 +114,10 @@ impl Session {
             let made = self.reached().split_off(before);
             if !matches!(control, Reply::Done(_)) {
                 let ended = matches!(control, Reply::Nothing(_));
-                doubtful.get_or_insert((trial, control, made));
+                // Another way to fill the same tool in tells no more.
+                if !doubtful.iter().any(|(other, ..)| other.tool == trial.tool) {
+                    doubtful.push((trial, control, made));
+                }
                 if ended {
                     break;
                 }
@@ -126,11 +129,17 @@ impl Session {
             }
             last.get_or_insert(found);
         }
-        match (last, doubtful) {
-            (Some(found), _) => found,
-            (None, Some((trial, control, made))) => self.tried(trial, control, &made).await,
-            (None, None) => unreachable!("a plan has at least one trial"),
+        for (trial, control, made) in doubtful {
+            if last.is_some() && matches!(control, Reply::Nothing(_)) {
+                continue;
+            }
+            let found = self.tried(trial, control, &made).await;
+            if !matches!(found.outcome, Outcome::Open(_)) {
+                return found;
+            }
+            last.get_or_insert(found);
         }
+        last.expect("a plan has at least one trial, and each was tried")
     }
 
     /// Makes the old call; where its argument could also have had another name, that call too. The graver outcome counts.
