@@ -72,6 +72,8 @@ pub struct Session {
     upstream: Arc<Upstream>,
     id: SessionId,
     principal: String,
+    /// A name for the credentials by which the server knows who asks.
+    authorisation: String,
     /// Messages for the client.
     down: mpsc::Sender<Outgoing>,
     queue: mpsc::Sender<Queued>,
@@ -132,6 +134,10 @@ impl Session {
             at: event::now(),
         };
         let id = hub.store.open_session(new).await?;
+        let authorisation = match upstream.credentials() {
+            None => "none".to_owned(),
+            Some(secret) => hub.store.fingerprint(&secret).ok_or(store::StoreError::ReadOnly)?,
+        };
         let (waiting, queue) = mpsc::channel(limits::QUEUED_CALLS);
         let session = Arc::new(Session {
             hub,
@@ -139,6 +145,7 @@ impl Session {
             upstream,
             id,
             principal,
+            authorisation,
             down,
             queue: waiting,
             queued: AtomicUsize::new(0),
@@ -450,6 +457,15 @@ impl Session {
     /// The era, legacy until the client shows another.
     pub fn era(&self) -> Era {
         self.upstream.era()
+    }
+
+    /// What lists and grants of this session belong to: the era, and the authorisation at the server.
+    pub fn scope(&self) -> String {
+        let era = match self.era() {
+            Era::Legacy => "legacy",
+            Era::Modern => "modern",
+        };
+        format!("{era}/{}", self.authorisation)
     }
 
     /// The server.

@@ -12,7 +12,7 @@ use contract::{Class, Compat, Meaning};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use store::{SessionQuery, Store, StoreError};
+use store::{Grant, List, SessionQuery, Store, StoreError};
 use tokio::time::Instant;
 
 /// Which sessions and tools are asked for.
@@ -60,6 +60,9 @@ pub struct SessionStatus {
     pub principal: String,
     /// The era of the protocol.
     pub era: String,
+    /// What its lists and grants belong to: the era, and a name for the credentials at the server.
+    #[serde(default)]
+    pub scope: String,
     /// It only watches.
     pub observe: bool,
     /// How the server does.
@@ -168,6 +171,9 @@ pub struct AdapterStatus {
 pub struct Remembered {
     /// The server.
     pub server: String,
+    /// What these lists and grants belong to: an era, and a name for the credentials at the server; empty for what was
+    /// recorded before that was told apart.
+    pub scope: String,
     /// When its list was last seen to move or come back.
     pub last_seen_at: Option<u64>,
     /// Its tools, by name.
@@ -192,11 +198,13 @@ struct OnRecord {
 }
 
 impl OnRecord {
-    async fn read(store: &dyn Store, server: &str) -> Result<OnRecord, StoreError> {
+    async fn read(store: &dyn Store, server: &str, scope: &str) -> Result<OnRecord, StoreError> {
         let revisions = store.revisions(server.to_owned()).await?;
         let ordinals = revisions.into_iter().map(|r| ((r.tool, r.digest), r.ordinal)).collect();
         let mut known = OnRecord { ordinals, granted: BTreeMap::new() };
-        for grant in store.grants(server.to_owned()).await? {
+        let grants = store.grants(server.to_owned()).await?;
+        let holds = |grant: &Grant| Grant::in_scope(&grants, scope, &grant.tool) == Some(grant);
+        for grant in grants.iter().filter(|grant| holds(grant)).cloned() {
             let granted = GrantedStatus {
                 revision: known.revision(&grant.tool, &grant.digest),
                 how: grant.how.as_str().to_owned(),
@@ -235,7 +243,7 @@ pub enum StatusError {
 /// # Errors
 /// Where the store cannot be read.
 pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StatusError> {
-    let mut on_record: BTreeMap<String, Arc<OnRecord>> = BTreeMap::new();
+    let mut on_record: BTreeMap<(String, String), Arc<OnRecord>> = BTreeMap::new();
     let (mut sessions, mut more_sessions) = (Vec::new(), 0);
     for session in hubs.iter().flat_map(|hub| hub.sessions()) {
         let server = session.upstream().name();
@@ -246,11 +254,12 @@ pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StatusErro
             more_sessions += 1;
             continue;
         }
-        if !on_record.contains_key(server) {
-            let known = OnRecord::read(session.store(), server).await?;
-            on_record.insert(server.to_owned(), Arc::new(known));
+        let key = (server.to_owned(), session.scope());
+        if !on_record.contains_key(&key) {
+            let known = OnRecord::read(session.store(), server, &key.1).await?;
+            on_record.insert(key.clone(), Arc::new(known));
         }
-        if let Some(known) = on_record.get(server).cloned() {
+        if let Some(known) = on_record.get(&key).cloned() {
             let filter = filter.clone();
             let told = heavy(move || session_status(&session, &known, &filter)).await;
             sessions.push(told.map_err(StatusError::Unfinished)?);
@@ -306,6 +315,7 @@ fn session_status(session: &Arc<Session>, known: &OnRecord, filter: &Filter) -> 
             mcp::Era::Modern => "modern",
         }
         .to_owned(),
+        scope: session.scope(),
         observe: session.settings().observe,
         upstream: session.upstream().health(),
         tools,
@@ -448,22 +458,53 @@ pub async fn remembered(store: &dyn Store, filter: &Filter) -> Result<Vec<Rememb
     let servers: BTreeSet<String> = sessions.into_iter().map(|session| session.server).collect();
     let mut found = Vec::new();
     for server in servers.into_iter().filter(|server| filter.takes_server(server)) {
-        let known = OnRecord::read(store, &server).await?;
-        let list = store.lists(server.clone(), 1).await?.into_iter().next();
-        let advertised: BTreeMap<String, String> =
-            list.iter().flat_map(|list| list.tools.iter().cloned()).collect();
-        let mut names: BTreeSet<&String> = advertised.keys().collect();
-        names.extend(known.granted.keys());
-        let tools = names
-            .into_iter()
-            .filter(|name| filter.takes_tool(name))
-            .map(|name| RememberedTool {
-                tool: name.clone(),
-                advertised: advertised.get(name).map(|digest| known.revision(name, digest)),
-                granted: known.granted.get(name).cloned(),
-            })
-            .collect();
-        found.push(Remembered { server, last_seen_at: list.map(|list| list.last_at), tools });
+        let lists = store.lists(server.clone(), None, limits::PIN_LISTS).await?;
+        for (scope, list) in current(lists) {
+            let known = OnRecord::read(store, &server, &scope).await?;
+            found.push(in_scope(&server, scope, list.as_ref(), &known, filter));
+        }
     }
     Ok(found)
+}
+
+/// The current list of each scope. What was recorded before scopes were told apart counts where nothing came after it.
+fn current(lists: Vec<List>) -> BTreeMap<String, Option<List>> {
+    let mut current: BTreeMap<String, Option<List>> = BTreeMap::new();
+    for list in lists {
+        current.entry(list.scope.clone()).or_insert(Some(list));
+    }
+    if current.len() > 1 {
+        current.remove("");
+    }
+    if current.is_empty() {
+        current.insert(String::new(), None);
+    }
+    current
+}
+
+/// What is remembered of a server in one scope.
+fn in_scope(
+    server: &str,
+    scope: String,
+    list: Option<&List>,
+    known: &OnRecord,
+    filter: &Filter,
+) -> Remembered {
+    let advertised: BTreeMap<&String, &String> = list
+        .iter()
+        .flat_map(|list| list.tools.iter().map(|(tool, digest)| (tool, digest)))
+        .collect();
+    let mut names: BTreeSet<&String> = advertised.keys().copied().collect();
+    names.extend(known.granted.keys());
+    let tools = names
+        .into_iter()
+        .filter(|name| filter.takes_tool(name))
+        .map(|name| RememberedTool {
+            tool: name.clone(),
+            advertised: advertised.get(name).map(|digest| known.revision(name, digest)),
+            granted: known.granted.get(name).cloned(),
+        })
+        .collect();
+    let last_seen_at = list.map(|list| list.last_at);
+    Remembered { server: server.to_owned(), scope, last_seen_at, tools }
 }

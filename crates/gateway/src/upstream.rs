@@ -172,6 +172,16 @@ impl Upstream {
         matches!(self.server, Server::Command(_))
     }
 
+    /// By what the server knows who asks, where the gateway was told: a text that must not be shown.
+    pub fn credentials(&self) -> Option<String> {
+        match &self.server {
+            Server::Command(words) => {
+                (mcp::shown_command(words) != *words).then(|| words.join("\n"))
+            }
+            Server::Web(server) => server.credentials(),
+        }
+    }
+
     /// How client and server speak.
     pub fn speech(&self) -> Speech {
         lock(&self.speech).clone()

@@ -122,6 +122,11 @@ impl Server {
         (host, self.url.port_or_known_default().unwrap_or_default())
     }
 
+    /// By what the server knows who asks, as one text that must not be shown; `None` where no header says it.
+    pub fn credentials(&self) -> Option<String> {
+        self.headers.as_text()
+    }
+
     /// Names the revision in the headers from here on.
     pub fn speak(&mut self, revision: Revision) {
         self.revision = Some(revision);

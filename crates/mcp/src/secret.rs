@@ -96,6 +96,17 @@ impl Headers {
         self.map.is_empty()
     }
 
+    /// Names and values, in the order of names; `None` where there are none.
+    pub(crate) fn as_text(&self) -> Option<String> {
+        let mut lines: Vec<String> = self
+            .map
+            .iter()
+            .map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())))
+            .collect();
+        lines.sort();
+        (!lines.is_empty()).then(|| lines.concat())
+    }
+
     pub(crate) fn map(&self) -> &HeaderMap {
         &self.map
     }

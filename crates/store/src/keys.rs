@@ -9,11 +9,15 @@ use std::path::{Path, PathBuf};
 use chacha20poly1305::aead::{Aead, Payload as Sealing};
 use chacha20poly1305::{Key, KeyInit, XChaCha20Poly1305, XNonce};
 use ed25519_dalek::SigningKey;
+use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 use crate::StoreError;
 use crate::ids::chance;
 use crate::journal::{Checkpoint, Hash, VerifyingKey};
+
+/// Bytes of a fingerprint: enough to tell the few credentials of one store apart.
+const FINGERPRINT: usize = 6;
 
 /// Bytes of a nonce.
 const NONCE: usize = 24;
@@ -45,14 +49,24 @@ impl Signer {
     }
 }
 
-/// The key that seals payloads.
-pub(crate) struct Seal(XChaCha20Poly1305);
+/// The key that seals payloads, and one derived from it by which secrets get names.
+pub(crate) struct Seal(XChaCha20Poly1305, Zeroizing<[u8; 32]>);
 
 impl Seal {
     /// Reads the key, or makes it where there may be none yet.
     pub(crate) fn open(database: &Path, make: bool) -> Result<Seal, StoreError> {
         let secret = secret(&beside(database, "payload-key"), make)?;
-        Ok(Seal(XChaCha20Poly1305::new(&Key::from(*secret))))
+        let names = Sha256::new().chain_update(b"steadfast names").chain_update(secret.as_slice());
+        Ok(Seal(
+            XChaCha20Poly1305::new(&Key::from(*secret)),
+            Zeroizing::new(names.finalize().into()),
+        ))
+    }
+
+    /// A short name for a secret. Whoever lacks the key cannot try secrets against it.
+    pub(crate) fn fingerprint(&self, secret: &str) -> String {
+        let keyed = Sha256::new().chain_update(self.1.as_slice()).chain_update(secret.as_bytes());
+        keyed.finalize().iter().take(FINGERPRINT).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Seals a text for one place; at any other place it does not open.
@@ -149,6 +163,17 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         fs::write(&path, "short").unwrap();
         assert!(Signer::open(&database, true).is_err());
+    }
+
+    #[test]
+    fn a_secret_has_one_name_a_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = Seal::open(&folder.path().join("a"), true).unwrap();
+        let other = Seal::open(&folder.path().join("b"), true).unwrap();
+        assert_eq!(one.fingerprint("s"), one.fingerprint("s"));
+        assert_ne!(one.fingerprint("s"), one.fingerprint("t"));
+        assert_ne!(one.fingerprint("s"), other.fingerprint("s"));
+        assert_eq!(one.fingerprint("s").len(), 2 * FINGERPRINT);
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct Revision {
 pub struct NewList {
     /// The key of the server.
     pub server: String,
+    /// The era and the authorisation at the server that it belongs to; empty where it belongs to all.
+    pub scope: String,
     /// The digest of the list.
     pub digest: String,
     /// Each tool with the digest of its contract, in the order of the list.
@@ -58,6 +60,8 @@ pub struct NewList {
 /// A list as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
+    /// The era and the authorisation at the server that it belongs to; empty where it belongs to all.
+    pub scope: String,
     /// Its digest.
     pub digest: String,
     /// Each tool with the digest of its contract, in the order of the list.
@@ -100,6 +104,8 @@ words! {
 pub struct NewGrant {
     /// The key of the server.
     pub server: String,
+    /// The era and the authorisation at the server that it belongs to; empty where it belongs to all.
+    pub scope: String,
     /// The tool.
     pub tool: String,
     /// The digest of the granted contract.
@@ -115,6 +121,8 @@ pub struct NewGrant {
 /// The granted contract of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
+    /// The era and the authorisation at the server that it belongs to; empty where it belongs to all.
+    pub scope: String,
     /// The tool.
     pub tool: String,
     /// The digest of the granted contract.
@@ -130,6 +138,13 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// The grant that holds in a scope, of all grants of a server: its own, or one of before scopes were told apart.
+    pub fn in_scope<'g>(grants: &'g [Grant], scope: &str, tool: &str) -> Option<&'g Grant> {
+        let of =
+            |scope: &str| grants.iter().find(|grant| grant.tool == tool && grant.scope == scope);
+        of(scope).or_else(|| of(""))
+    }
+
     /// The granted contract, as far as it stands for this one: after the tool was gone, for exactly itself.
     pub fn stands_for(&self, digest: &str) -> bool {
         self.gone_at.is_none() || self.digest == digest

@@ -48,8 +48,8 @@ pub trait Store: Send + Sync {
         tool: String,
         digest: String,
     ) -> Answer<'_, Option<String>>;
-    /// Lists of a server, the current one first; `pages` are left out.
-    fn lists(&self, server: String, limit: u32) -> Answer<'_, Vec<List>>;
+    /// Lists of a server, of one scope or of all, the current ones first; `pages` are left out.
+    fn lists(&self, server: String, scope: Option<String>, limit: u32) -> Answer<'_, Vec<List>>;
     /// One list of a server, with its pages.
     fn list(&self, server: String, digest: String) -> Answer<'_, Option<List>>;
     /// What a session was shown, the last first.
@@ -60,7 +60,7 @@ pub trait Store: Send + Sync {
     /// Grants a contract; it takes the place of the tool's earlier one. What was merely seen first is granted only where
     /// nothing was granted before.
     fn grant(&self, grant: NewGrant) -> Answer<'_, ()>;
-    /// The granted contract of each tool of a server.
+    /// The granted contracts of each tool of a server, in all scopes: [`Grant::in_scope`] finds the one that holds.
     fn grants(&self, server: String) -> Answer<'_, Vec<Grant>>;
 
     // The ledger.
@@ -139,6 +139,9 @@ pub trait Store: Send + Sync {
     fn checkpoint(&self) -> Answer<'_, Checkpoint>;
     /// Checkpoints from this size on, in order.
     fn checkpoints(&self, from: u64, limit: u32) -> Answer<'_, Vec<Checkpoint>>;
+    /// A short name for a secret: the same for the same secret and store, and nothing that it could be guessed by without
+    /// the store's keys. `None` where they are not at hand.
+    fn fingerprint(&self, secret: &str) -> Option<String>;
     /// The key that checks the journal's checkpoints.
     fn verifying_key(&self) -> &VerifyingKey;
 }

@@ -47,60 +47,57 @@ Examples:
         let path = self.store.path()?;
         let store = self.store.open(Access::Command)?;
         let failed = |error: StoreError| failure(&path, &error);
-        let (filter, known) = block_on(self.known(&store))?;
-        let moved: Vec<&RememberedTool> = known.tools.iter().filter(|tool| is_open(tool)).collect();
-        let gone: Vec<&RememberedTool> =
-            known.tools.iter().filter(|tool| tool.advertised.is_none()).collect();
-        if filter.tool.is_some() && known.tools.is_empty() {
+        let (filter, all) = block_on(self.known(&store))?;
+        if filter.tool.is_some() && all.iter().all(|known| known.tools.is_empty()) {
             return Err(Failure::one(
                 printable(&self.target),
                 "The server never listed a tool of this name.",
                 "See which it lists: steadfast status SERVER.",
             ));
         }
-        for tool in gone {
-            shell.note(&format!(
-                "note: {} is no longer listed, so there is nothing of it to accept",
-                printable(&tool.tool)
-            ));
-        }
-        if moved.is_empty() {
-            shell.print(&match self.format {
-                Plain::Text => "everything that is listed is granted already\n".to_owned(),
-                Plain::Json => format!("{:#}\n", json!({"server": known.server, "accepted": []})),
+        let (mut accepted, mut refused) = (Vec::new(), false);
+        for known in &all {
+            let moved: Vec<&RememberedTool> =
+                known.tools.iter().filter(|tool| is_open(tool)).collect();
+            for tool in known.tools.iter().filter(|tool| tool.advertised.is_none()) {
+                shell.note(&format!(
+                    "note: {} is no longer listed, so there is nothing of it to accept",
+                    printable(&tool.tool)
+                ));
+            }
+            if moved.is_empty() {
+                continue;
+            }
+            let diff = block_on(difference(&store, &known.server, &moved)).map_err(failed)?;
+            let diff = diff.map_err(|tool| {
+                Failure::one(
+                    printable(&format!("{}/{tool}", known.server)),
+                    "The definition that is listed, or the one that was granted, is not on record, so it cannot be shown.",
+                    "Let a session list the tools again. Nothing was accepted.",
+                )
             })?;
-            return Ok(Exit::Fine);
+            if self.asked(shell, known, &moved, &diff)? {
+                block_on(grant(&store, known, &moved)).map_err(failed)?;
+                if self.format == Plain::Text {
+                    let names: Vec<String> =
+                        moved.iter().map(|tool| printable(&tool.tool)).collect();
+                    shell.print(&format!("accepted: {}\n", names.join(", ")))?;
+                }
+                accepted.extend(self.result(known, &moved, &diff));
+            } else {
+                shell.note("nothing was accepted");
+                refused = true;
+            }
         }
-        let diff = block_on(difference(&store, &known.server, &moved)).map_err(failed)?;
-        let diff = diff.map_err(|tool| {
-            Failure::one(
-                printable(&format!("{}/{tool}", known.server)),
-                "The definition that is listed, or the one that was granted, is not on record, so it cannot be shown.",
-                "Let a session list the tools again. Nothing was accepted.",
-            )
+        let server = all.first().map(|known| known.server.clone()).unwrap_or_default();
+        shell.print(&match self.format {
+            Plain::Json => format!("{:#}\n", json!({"server": server, "accepted": accepted})),
+            Plain::Text if accepted.is_empty() && !refused => {
+                "everything that is listed is granted already\n".to_owned()
+            }
+            Plain::Text => String::new(),
         })?;
-        let shown = report::render(
-            &diff,
-            report::Format::Text,
-            &report::RenderOptions {
-                colour: shell.colour && self.format == Plain::Text,
-                width: shell.width,
-                all: true,
-                old_name: "granted".to_owned(),
-                new_name: format!("{}, as listed now", printable(&known.server)),
-                ..report::RenderOptions::default()
-            },
-        );
-        if self.format == Plain::Text {
-            shell.print(&shown)?;
-        }
-        if !self.yes && !self.agreed(shell, &shown, moved.len())? {
-            shell.note("nothing was accepted");
-            return Ok(Exit::Findings);
-        }
-        block_on(grant(&store, &known.server, &moved)).map_err(failed)?;
-        shell.print(&self.result(&known, &moved, &diff))?;
-        Ok(Exit::Fine)
+        Ok(if refused { Exit::Findings } else { Exit::Fine })
     }
 }
 
@@ -133,11 +130,16 @@ async fn difference(
     Ok(Ok(contract::tools::diff(&old, &new, &Options::default())))
 }
 
-async fn grant(store: &Sqlite, server: &str, moved: &[&RememberedTool]) -> Result<(), StoreError> {
+async fn grant(
+    store: &Sqlite,
+    known: &Remembered,
+    moved: &[&RememberedTool],
+) -> Result<(), StoreError> {
     for tool in moved {
         let Some(advertised) = &tool.advertised else { continue };
         let grant = NewGrant {
-            server: server.to_owned(),
+            server: known.server.clone(),
+            scope: known.scope.clone(),
             tool: tool.tool.clone(),
             digest: advertised.digest.clone(),
             how: GrantHow::Accepted,
@@ -151,17 +153,50 @@ async fn grant(store: &Sqlite, server: &str, moved: &[&RememberedTool]) -> Resul
 
 impl Accept {
     /// What is meant, and what is known of it.
-    async fn known(&self, store: &Sqlite) -> Result<(Filter, Remembered), Failure> {
+    async fn known(&self, store: &Sqlite) -> Result<(Filter, Vec<Remembered>), Failure> {
         let path = self.store.path()?;
         let failed = |error: StoreError| failure(&path, &error);
         let all = remembered(store, &Filter::default()).await.map_err(failed)?;
         let names: BTreeSet<String> = all.iter().map(|one| one.server.clone()).collect();
         let filter = running::named(&self.target, &names)?;
-        let found = remembered(store, &filter).await.map_err(failed)?.into_iter().next();
-        let found = found.ok_or_else(|| {
-            Failure::one(printable(&self.target), "No server of this name is known.", "")
-        })?;
+        let found = remembered(store, &filter).await.map_err(failed)?;
+        if found.is_empty() {
+            return Err(Failure::one(
+                printable(&self.target),
+                "No server of this name is known.",
+                "",
+            ));
+        }
         Ok((filter, found))
+    }
+
+    /// Shows what moved in one scope, and whether it is accepted.
+    fn asked(
+        &self,
+        shell: &Shell,
+        known: &Remembered,
+        moved: &[&RememberedTool],
+        diff: &Diff,
+    ) -> Result<bool, Failure> {
+        let shown = report::render(
+            diff,
+            report::Format::Text,
+            &report::RenderOptions {
+                colour: shell.colour && self.format == Plain::Text,
+                width: shell.width,
+                all: true,
+                old_name: "granted".to_owned(),
+                new_name: format!("{}, as listed now", printable(&known.server)),
+                ..report::RenderOptions::default()
+            },
+        );
+        if self.format == Plain::Text {
+            shell.print(&shown)?;
+        }
+        if !self.yes && !self.agreed(shell, &shown, moved.len())? {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// Asks the person at the terminal.
@@ -184,25 +219,21 @@ impl Accept {
     }
 
     /// The documented form: docs/status.md.
-    fn result(&self, known: &Remembered, moved: &[&RememberedTool], diff: &Diff) -> String {
+    fn result(&self, known: &Remembered, moved: &[&RememberedTool], diff: &Diff) -> Vec<Value> {
         let verdict = |tool: &str| {
             diff.entries.iter().find(|entry| entry.subject.name() == tool).map(|e| e.verdict)
         };
-        if self.format == Plain::Text {
-            let names: Vec<String> = moved.iter().map(|tool| printable(&tool.tool)).collect();
-            return format!("accepted: {}\n", names.join(", "));
-        }
-        let accepted: Vec<Value> = moved
+        moved
             .iter()
             .map(|tool| {
                 json!({
                     "tool": tool.tool,
+                    "scope": known.scope,
                     "from": tool.granted.as_ref().map(|granted| &granted.revision.digest),
                     "to": tool.advertised.as_ref().map(|advertised| &advertised.digest),
                     "verdict": verdict(&tool.tool),
                 })
             })
-            .collect();
-        format!("{:#}\n", json!({"server": known.server, "accepted": accepted}))
+            .collect()
     }
 }

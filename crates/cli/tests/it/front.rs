@@ -138,7 +138,7 @@ impl Gateway {
 
     /// The digests of the lists on record, the current one first.
     pub async fn lists(&self) -> Vec<String> {
-        let lists = self.opened().lists("lab".into(), 10).await.unwrap();
+        let lists = self.opened().lists("lab".into(), None, 10).await.unwrap();
         lists.into_iter().map(|list| list.digest).collect()
     }
 

@@ -21,6 +21,7 @@ mod program;
 mod retire;
 mod run;
 mod serve;
+mod scopes;
 mod setup;
 mod snapshot;
 mod state;

@@ -35,11 +35,15 @@ impl Endpoint {
         let failed = |why: String| answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why);
         let store = &served.hub.store;
         let lists = store
-            .lists(served.name.clone(), limits::PIN_LISTS)
+            .lists(served.name.clone(), None, limits::PIN_LISTS)
             .await
             .map_err(|why| failed(why.to_string()))?;
         let prefix = format!("sha256:{pin}");
-        let mut matching = lists.into_iter().filter(|list| list.digest.starts_with(&prefix));
+        let mut seen = std::collections::BTreeSet::new();
+        // The same list may have been given to several who asked.
+        let mut matching = lists
+            .into_iter()
+            .filter(|list| list.digest.starts_with(&prefix) && seen.insert(list.digest.clone()));
         let list = match (matching.next(), matching.next()) {
             (Some(list), None) => list,
             (None, _) => {

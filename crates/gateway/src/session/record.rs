@@ -7,10 +7,9 @@ use crate::{event, limits};
 use contract::admission::{Adapted, Ground, Refusal};
 use contract::{Revised, Tool, ToolList, Verdict};
 use mcp::message;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{GrantHow, NewGrant, NewList, NewRevision, RequestId};
+use store::{Grant, GrantHow, NewGrant, NewList, NewRevision, RequestId};
 
 impl Session {
     /// Makes sure that what holds is known well enough for a call of the tool.
@@ -60,7 +59,7 @@ impl Session {
         if before.as_ref().is_some_and(|before| before.digest() == catalogue.digest()) {
             return Ok(());
         }
-        let (server, at) = (self.upstream.name().to_owned(), event::now());
+        let (server, scope, at) = (self.upstream.name().to_owned(), self.scope(), event::now());
         let revisions = catalogue.tools().flat_map(|(_, revisions)| revisions);
         let revisions: Vec<NewRevision> = revisions
             .map(|revised| NewRevision {
@@ -80,6 +79,7 @@ impl Session {
             }
             let list = NewList {
                 server: server.clone(),
+                scope: scope.clone(),
                 digest: catalogue.digest().to_owned(),
                 tools,
                 pages: None,
@@ -87,10 +87,11 @@ impl Session {
             };
             self.hub.store.list_seen(list).await?;
             let granted = self.hub.store.grants(server.clone()).await?;
-            let granted: HashSet<&str> = granted.iter().map(|grant| grant.tool.as_str()).collect();
-            for revision in revisions.iter().filter(|r| !granted.contains(r.tool.as_str())) {
+            let known = |tool: &str| Grant::in_scope(&granted, &scope, tool).is_some();
+            for revision in revisions.iter().filter(|revision| !known(&revision.tool)) {
                 let grant = NewGrant {
                     server: server.clone(),
+                    scope: scope.clone(),
                     tool: revision.tool.clone(),
                     digest: revision.digest.clone(),
                     how: GrantHow::FirstSeen,
@@ -140,8 +141,8 @@ impl Session {
         let server = self.upstream.name().to_owned();
         let since = event::now()
             .saturating_sub(u64::try_from(limits::KEPT.as_millis()).unwrap_or(u64::MAX));
-        let lists =
-            self.hub.store.lists(server.clone(), limits::KEPT_LISTS).await.map_err(failed)?;
+        let lists = self.hub.store.lists(server.clone(), Some(self.scope()), limits::KEPT_LISTS);
+        let lists = lists.await.map_err(failed)?;
         let mut kept: Vec<Arc<Revised>> = Vec::new();
         for list in lists.iter().filter(|list| list.last_at >= since) {
             let digests = list.tools.iter().filter(|(name, _)| name == tool);
@@ -203,9 +204,8 @@ impl Session {
     ) -> Result<Option<Arc<Revised>>, String> {
         let server = self.upstream.name().to_owned();
         let grants = self.hub.store.grants(server.clone()).await.map_err(|why| why.to_string())?;
-        let Some(grant) =
-            grants.into_iter().find(|grant| grant.tool == tool && grant.stands_for(live))
-        else {
+        let grant = Grant::in_scope(&grants, &self.scope(), tool);
+        let Some(grant) = grant.filter(|grant| grant.stands_for(live)).cloned() else {
             return Ok(None);
         };
         let same = self.upstream.live(tool).into_iter().find(|live| live.digest() == grant.digest);

@@ -98,7 +98,7 @@ struct Expected {
     decisions: u64,
     servers: BTreeSet<String>,
     /// The last grant of each tool: digest, how, by whom, and when the tool was gone since.
-    grants: BTreeMap<(String, String), [String; 4]>,
+    grants: BTreeMap<[String; 3], [String; 4]>,
     approvers: BTreeMap<String, String>,
     /// Each key that was ever enrolled for a name, and from which record on; `None` where it was taken back.
     keys: BTreeMap<String, Vec<(u64, Option<String>)>>,
@@ -122,10 +122,10 @@ impl Expected {
             Some(Kind::Decision) => self.decisions += 1,
             Some(Kind::Granted) => {
                 let granted = [text("digest"), text("how"), text("by"), String::new()];
-                self.grants.insert((text("server"), text("tool")), granted);
+                self.grants.insert(["server", "scope", "tool"].map(text), granted);
             }
             Some(Kind::Gone) => {
-                if let Some(grant) = self.grants.get_mut(&(text("server"), text("tool"))) {
+                if let Some(grant) = self.grants.get_mut(&["server", "scope", "tool"].map(text)) {
                     grant[3] = read["at"].to_string();
                 }
             }
@@ -173,10 +173,10 @@ impl Expected {
             for grant in store.grants(server.clone()).await? {
                 let gone = grant.gone_at.map(|at| at.to_string()).unwrap_or_default();
                 let said = [grant.digest, grant.how.to_string(), grant.by, gone];
-                granted.insert((server.clone(), grant.tool), said);
+                granted.insert([server.clone(), grant.scope, grant.tool], said);
             }
         }
-        differences(&self.grants, &granted, |(server, tool)| {
+        differences(&self.grants, &granted, |[server, _, tool]| {
             faults.push((
                 format!("the grant for {tool} of {server}"),
                 "What the store takes for granted is not what the records say.".to_owned(),

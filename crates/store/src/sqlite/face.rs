@@ -74,8 +74,8 @@ impl Store for Sqlite {
         self.read(move |conn| revisions::definition(conn, &server, &tool, &digest))
     }
 
-    fn lists(&self, server: String, limit: u32) -> Answer<'_, Vec<List>> {
-        self.read(move |conn| revisions::lists(conn, &server, limit))
+    fn lists(&self, server: String, scope: Option<String>, limit: u32) -> Answer<'_, Vec<List>> {
+        self.read(move |conn| revisions::lists(conn, &server, scope.as_deref(), limit))
     }
 
     fn list(&self, server: String, digest: String) -> Answer<'_, Option<List>> {
@@ -218,6 +218,10 @@ impl Store for Sqlite {
     fn checkpoints(&self, from: u64, limit: u32) -> Answer<'_, Vec<Checkpoint>> {
         let key = self.key.clone();
         self.read(move |conn| journal::checkpoints(conn, &key, from, limit))
+    }
+
+    fn fingerprint(&self, secret: &str) -> Option<String> {
+        self.seal.as_ref().map(|seal| seal.fingerprint(secret))
     }
 
     fn verifying_key(&self) -> &VerifyingKey {

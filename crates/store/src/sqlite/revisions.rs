@@ -59,15 +59,17 @@ pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreE
             remedy: "Let the server list fewer.".into(),
         });
     }
+    at_most("The scope", &new.scope, limits::TEXT_BYTES)?;
     let current: Option<bool> = work.row(
-        "SELECT current FROM list WHERE server = ?1 AND digest = ?2",
-        params![new.server, new.digest],
+        "SELECT current FROM list WHERE server = ?1 AND scope = ?2 AND digest = ?3",
+        params![new.server, new.scope, new.digest],
         |row| row.get(0),
     )?;
     if current == Some(true) {
         work.run(
-            "UPDATE list SET last_at = ?3, pages = coalesce(?4, pages) WHERE server = ?1 AND digest = ?2",
-            params![new.server, new.digest, new.at, new.pages],
+            "UPDATE list SET last_at = ?4, pages = coalesce(?5, pages)
+             WHERE server = ?1 AND scope = ?2 AND digest = ?3",
+            params![new.server, new.scope, new.digest, new.at, new.pages],
         )?;
         return Ok(());
     }
@@ -79,21 +81,30 @@ pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreE
     }
     let entry = Entry::new(Kind::List, new.at)
         .with("server", new.server.as_str())
+        .with_some("scope", scoped(&new.scope))
         .with("digest", new.digest.as_str())
         .with("tools", new.tools.len());
     work.append(entry)?;
     let tools = serde_json::to_string(&new.tools).map_err(|error| {
         StoreError::conflict(format!("The list cannot be written as JSON: {error}."))
     })?;
-    work.run("UPDATE list SET current = 0 WHERE server = ?1 AND current", [&new.server])?;
     work.run(
-        "INSERT INTO list (server, digest, tools, pages, first_at, last_at, turns, current)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?5, 1, 1)
-         ON CONFLICT (server, digest) DO UPDATE SET
+        "UPDATE list SET current = 0 WHERE server = ?1 AND scope = ?2 AND current",
+        params![new.server, new.scope],
+    )?;
+    work.run(
+        "INSERT INTO list (server, scope, digest, tools, pages, first_at, last_at, turns, current)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, 1, 1)
+         ON CONFLICT (server, scope, digest) DO UPDATE SET
             last_at = excluded.last_at, pages = coalesce(excluded.pages, pages), turns = turns + 1, current = 1",
-        params![new.server, new.digest, tools, new.pages, new.at],
+        params![new.server, new.scope, new.digest, tools, new.pages, new.at],
     )?;
     note_gone(work, new)
+}
+
+/// A scope as records have it: left out where what is recorded belongs to all.
+fn scoped(scope: &str) -> Option<&str> {
+    (!scope.is_empty()).then_some(scope)
 }
 
 fn too_many(what: String) -> StoreError {
@@ -107,22 +118,23 @@ fn too_many(what: String) -> StoreError {
 
 /// Notes which granted tools the list lacks. Their names may come back as something else.
 fn note_gone(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreError> {
-    let granted: Vec<String> = rows(
+    let granted: Vec<(String, String)> = rows(
         work.conn,
-        "SELECT tool FROM granted WHERE server = ?1 AND gone_at IS NULL",
-        &[&new.server],
-        |row| Ok(row.get(0)?),
+        "SELECT scope, tool FROM granted WHERE server = ?1 AND scope IN (?2, '') AND gone_at IS NULL",
+        &[&new.server, &new.scope],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let listed: std::collections::BTreeSet<&str> =
         new.tools.iter().map(|(tool, _)| tool.as_str()).collect();
-    for tool in granted.iter().filter(|tool| !listed.contains(tool.as_str())) {
+    for (scope, tool) in granted.iter().filter(|(_, tool)| !listed.contains(tool.as_str())) {
         let entry = Entry::new(Kind::Gone, new.at)
             .with("server", new.server.as_str())
+            .with_some("scope", scoped(scope))
             .with("tool", tool.as_str());
         work.append(entry)?;
         work.run(
-            "UPDATE granted SET gone_at = ?3 WHERE server = ?1 AND tool = ?2",
-            params![new.server, tool, new.at],
+            "UPDATE granted SET gone_at = ?4 WHERE server = ?1 AND scope = ?2 AND tool = ?3",
+            params![new.server, scope, tool, new.at],
         )?;
     }
     Ok(())
@@ -148,30 +160,32 @@ pub(super) fn grant(work: &mut Work<'_>, new: &NewGrant) -> Result<(), StoreErro
     for (what, text) in [
         ("The key of the server", &new.server),
         ("The name of the tool", &new.tool),
+        ("The scope", &new.scope),
         ("The digest", &new.digest),
         ("The name of who grants", &new.by),
     ] {
         at_most(what, text, limits::TEXT_BYTES)?;
     }
-    let held = "SELECT 1 FROM granted WHERE server = ?1 AND tool = ?2";
+    let held = "SELECT 1 FROM granted WHERE server = ?1 AND scope IN (?2, '') AND tool = ?3";
     // What was merely seen first takes the place of nothing, least of all of what a person accepted meanwhile.
     if new.how == GrantHow::FirstSeen
-        && work.row(held, params![new.server, new.tool], |_| Ok(()))?.is_some()
+        && work.row(held, params![new.server, new.scope, new.tool], |_| Ok(()))?.is_some()
     {
         return Ok(());
     }
     work.durable = true;
     let entry = Entry::new(Kind::Granted, new.at)
         .with("server", new.server.as_str())
+        .with_some("scope", scoped(&new.scope))
         .with("tool", new.tool.as_str())
         .with("digest", new.digest.as_str())
         .with("how", new.how.as_str())
         .with("by", new.by.as_str());
     work.append(entry)?;
     work.run(
-        "INSERT OR REPLACE INTO granted (server, tool, digest, how, by, at, gone_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL)",
-        params![new.server, new.tool, new.digest, new.how.as_str(), new.by, new.at],
+        "INSERT OR REPLACE INTO granted (server, scope, tool, digest, how, by, at, gone_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL)",
+        params![new.server, new.scope, new.tool, new.digest, new.how.as_str(), new.by, new.at],
     )?;
     Ok(())
 }
@@ -179,6 +193,7 @@ pub(super) fn grant(work: &mut Work<'_>, new: &NewGrant) -> Result<(), StoreErro
 pub(super) fn grants(conn: &Connection, server: &str) -> Result<Vec<Grant>, StoreError> {
     rows(conn, "SELECT * FROM granted WHERE server = ?1 ORDER BY tool", &[&server], |row| {
         Ok(Grant {
+            scope: scope_of(row)?,
             tool: row.get("tool")?,
             digest: row.get("digest")?,
             how: word(row, "how", GrantHow::from_word)?,
@@ -221,9 +236,18 @@ pub(super) fn definition(
     Ok(conn.prepare_cached(sql)?.query_row([server, tool, digest], |row| row.get(0)).optional()?)
 }
 
+/// The scope of a row; a store of an earlier version that is only read has none.
+fn scope_of(row: &Row<'_>) -> Result<String, StoreError> {
+    match row.as_ref().column_index("scope") {
+        Ok(column) => Ok(row.get(column)?),
+        Err(_) => Ok(String::new()),
+    }
+}
+
 fn list_of(row: &Row<'_>, pages: Option<String>) -> Result<List, StoreError> {
     let tools: String = row.get("tools")?;
     Ok(List {
+        scope: scope_of(row)?,
         digest: row.get("digest")?,
         tools: serde_json::from_str(&tools)
             .map_err(|error| StoreError::damaged(format!("a list cannot be read: {error}")))?,
@@ -234,14 +258,24 @@ fn list_of(row: &Row<'_>, pages: Option<String>) -> Result<List, StoreError> {
     })
 }
 
-pub(super) fn lists(conn: &Connection, server: &str, limit: u32) -> Result<Vec<List>, StoreError> {
-    rows(
-        conn,
-        "SELECT digest, tools, first_at, last_at, turns FROM list WHERE server = ?1
-         ORDER BY current DESC, last_at DESC LIMIT ?2",
-        &[&server, &rows_of(limit)],
-        |row| list_of(row, None),
-    )
+pub(super) fn lists(
+    conn: &Connection,
+    server: &str,
+    scope: Option<&str>,
+    limit: u32,
+) -> Result<Vec<List>, StoreError> {
+    let order = "ORDER BY current DESC, last_at DESC LIMIT";
+    match scope {
+        None => {
+            let sql = format!("SELECT * FROM list WHERE server = ?1 {order} ?2");
+            rows(conn, &sql, &[&server, &rows_of(limit)], |row| list_of(row, None))
+        }
+        Some(scope) => {
+            let sql =
+                format!("SELECT * FROM list WHERE server = ?1 AND scope IN (?2, '') {order} ?3");
+            rows(conn, &sql, &[&server, &scope, &rows_of(limit)], |row| list_of(row, None))
+        }
+    }
 }
 
 pub(super) fn list(

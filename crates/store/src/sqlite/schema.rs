@@ -8,7 +8,7 @@ use crate::StoreError;
 pub(super) const APPLICATION: u32 = u32::from_be_bytes(*b"SfSt");
 
 /// Each migration brings the database to the version of its place in the list, counted from one.
-const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
+const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3];
 
 /// The version that this program reads and writes.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
@@ -86,6 +86,26 @@ const VERSION_2: &str = "
 ALTER TABLE session ADD COLUMN writer TEXT;
 ALTER TABLE attempt ADD COLUMN writer TEXT;
 CREATE INDEX IF NOT EXISTS request_approval ON request (approval) WHERE approval IS NOT NULL;
+";
+
+/// Lists and grants belong to a scope: an era, and an authorisation at the server. Those of before belong to every scope,
+/// which is what they did.
+const VERSION_3: &str = "
+ALTER TABLE list RENAME TO list_2;
+CREATE TABLE list (
+    server TEXT NOT NULL, scope TEXT NOT NULL, digest TEXT NOT NULL, tools TEXT NOT NULL, pages TEXT,
+    first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, turns INTEGER NOT NULL, current INTEGER NOT NULL,
+    UNIQUE (server, scope, digest)
+) STRICT;
+INSERT INTO list SELECT server, '', digest, tools, pages, first_at, last_at, turns, current FROM list_2;
+DROP TABLE list_2;
+ALTER TABLE granted RENAME TO granted_2;
+CREATE TABLE granted (
+    server TEXT NOT NULL, scope TEXT NOT NULL, tool TEXT NOT NULL, digest TEXT NOT NULL, how TEXT NOT NULL,
+    by TEXT NOT NULL, at INTEGER NOT NULL, gone_at INTEGER, PRIMARY KEY (server, scope, tool)
+) STRICT, WITHOUT ROWID;
+INSERT INTO granted SELECT server, '', tool, digest, how, by, at, gone_at FROM granted_2;
+DROP TABLE granted_2;
 ";
 
 /// Brings the tables to this program's version, inside the caller's transaction.

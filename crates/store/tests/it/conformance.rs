@@ -4,10 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey};
 use store::{
-    ActivityQuery, Again, ApprovalQuery, ApprovalState, Approver, Count, Counted, Decision,
-    GrantHow, NewApproval, NewGrant, NewList, NewOutcome, NewRevision, OutcomeState, Redeemed,
-    RequestId, Resolution, Ruling, SessionEnd, SessionId, SessionQuery, Settlement, Store,
-    StoreError, Verdict, WhyNot, approval::signed_text,
+    ActivityQuery, Again, ApprovalQuery, ApprovalState, Approver, Count, Counted, Decision, Grant,
+    GrantHow, List, NewApproval, NewGrant, NewList, NewOutcome, NewRevision, OutcomeState,
+    Redeemed, RequestId, Resolution, Ruling, SessionEnd, SessionId, SessionQuery, Settlement,
+    Store, StoreError, Verdict, WhyNot, approval::signed_text,
 };
 
 use crate::sample::{NOON, attempt, decision, outcome, session};
@@ -99,6 +99,7 @@ pub async fn revisions_count_per_server_and_tool(store: &dyn Store) {
 pub async fn lists_come_back_and_are_shown(store: &dyn Store) {
     let new = |digest: &str, at| NewList {
         server: "a".into(),
+        scope: "legacy".into(),
         digest: digest.into(),
         tools: vec![("y".into(), "1".into()), ("x".into(), "2".into())],
         pages: Some(format!("[\"{digest}\"]")),
@@ -108,7 +109,7 @@ pub async fn lists_come_back_and_are_shown(store: &dyn Store) {
     store.list_seen(new("one", NOON + 1)).await.unwrap();
     store.list_seen(new("two", NOON + 2)).await.unwrap();
     store.list_seen(new("one", NOON + 3)).await.unwrap();
-    let lists = store.lists("a".into(), 0).await.unwrap();
+    let lists = store.lists("a".into(), None, 0).await.unwrap();
     let short: Vec<_> = lists.iter().map(|l| (l.digest.as_str(), l.turns, l.last_at)).collect();
     assert_eq!(short, [("one", 2, NOON + 3), ("two", 1, NOON + 2)]);
     assert_eq!(lists[0].pages, None);
@@ -127,6 +128,7 @@ pub async fn lists_come_back_and_are_shown(store: &dyn Store) {
 pub async fn a_grant_moves_by_explicit_calls_alone(store: &dyn Store) {
     let grant = |digest: &str, how| NewGrant {
         server: "a".into(),
+        scope: "legacy".into(),
         tool: "x".into(),
         digest: digest.into(),
         how,
@@ -135,6 +137,7 @@ pub async fn a_grant_moves_by_explicit_calls_alone(store: &dyn Store) {
     };
     let list = |digest: &str, tools: &[(&str, &str)]| NewList {
         server: "a".into(),
+        scope: "legacy".into(),
         digest: digest.into(),
         tools: tools.iter().map(|(t, d)| ((*t).into(), (*d).into())).collect(),
         pages: None,
@@ -156,6 +159,29 @@ pub async fn a_grant_moves_by_explicit_calls_alone(store: &dyn Store) {
     assert_eq!(granted.len(), 1);
     assert_eq!((granted[0].how, granted[0].gone_at), (GrantHow::Accepted, None));
     assert!(store.grants("b".into()).await.unwrap().is_empty());
+    // Another era, or another authorisation, has grants and lists of its own.
+    let elsewhere = NewGrant { scope: "modern".into(), ..grant("9", GrantHow::FirstSeen) };
+    store.grant(elsewhere).await.unwrap();
+    store.list_seen(NewList { scope: "modern".into(), ..list("l4", &[]) }).await.unwrap();
+    let granted = store.grants("a".into()).await.unwrap();
+    let holds =
+        |scope: &str| Grant::in_scope(&granted, scope, "x").map(|g| (&*g.digest, g.gone_at));
+    assert_eq!(holds("legacy"), Some(("3", None)));
+    assert_eq!(holds("modern"), Some(("9", Some(NOON + 1))));
+    assert_eq!(holds("other"), None);
+    let current = |lists: Vec<List>| lists.first().map(|list| list.digest.clone());
+    let lists = async |scope: &str| store.lists("a".into(), Some(scope.into()), 0).await.unwrap();
+    assert_eq!(current(lists("legacy").await).as_deref(), Some("l3"));
+    assert_eq!(current(lists("modern").await).as_deref(), Some("l4"));
+    // What was granted before scopes were told apart holds in each, until something is granted there.
+    let of_all =
+        NewGrant { scope: String::new(), tool: "z".into(), ..grant("5", GrantHow::Accepted) };
+    store.grant(of_all).await.unwrap();
+    let first = NewGrant { tool: "z".into(), ..grant("6", GrantHow::FirstSeen) };
+    store.grant(first).await.unwrap();
+    let granted = store.grants("a".into()).await.unwrap();
+    let holds = |scope: &str| Grant::in_scope(&granted, scope, "z").map(|g| &*g.digest);
+    assert_eq!((holds("legacy"), holds("modern")), (Some("5"), Some("5")));
 }
 
 pub async fn a_request_has_attempts_and_outcomes(store: &dyn Store) {

@@ -12,7 +12,7 @@ use store::{
 };
 
 use crate::child;
-use crate::sample::{NOON, attempt, decision, open, options, outcome, run, session};
+use crate::sample::{NOON, attempt, decision, grant, open, options, outcome, run, session};
 
 /// Opens a store whose steps of one kind fail once it is told so.
 fn failing(folder: &std::path::Path, at: Step) -> (Sqlite, Arc<AtomicBool>) {
@@ -353,20 +353,39 @@ fn a_store_of_the_first_version_is_migrated() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     run(store.open_session(session())).unwrap();
+    let of_all = store::NewGrant { scope: String::new(), ..grant() };
+    run(store.grant(of_all)).unwrap();
     drop(store);
     let conn = rusqlite::Connection::open(folder.path().join("steadfast.db")).unwrap();
     conn.execute_batch(
         "ALTER TABLE session DROP COLUMN writer; ALTER TABLE attempt DROP COLUMN writer;
-         DROP INDEX request_approval; PRAGMA user_version = 1;",
+         DROP INDEX request_approval;
+         CREATE TABLE g (
+             server TEXT NOT NULL, tool TEXT NOT NULL, digest TEXT NOT NULL, how TEXT NOT NULL, by TEXT NOT NULL,
+             at INTEGER NOT NULL, gone_at INTEGER, PRIMARY KEY (server, tool)
+         ) STRICT, WITHOUT ROWID;
+         INSERT INTO g SELECT server, tool, digest, how, by, at, gone_at FROM granted;
+         DROP TABLE granted; ALTER TABLE g RENAME TO granted;
+         DROP TABLE list;
+         CREATE TABLE list (
+             server TEXT NOT NULL, digest TEXT NOT NULL, tools TEXT NOT NULL, pages TEXT, first_at INTEGER NOT NULL,
+             last_at INTEGER NOT NULL, turns INTEGER NOT NULL, current INTEGER NOT NULL, UNIQUE (server, digest)
+         ) STRICT;
+         PRAGMA user_version = 1;",
     )
     .unwrap();
     drop(conn);
     let reader = Sqlite::open(folder.path().join("steadfast.db"), options(Access::Read)).unwrap();
     assert_eq!(run(reader.sessions(SessionQuery::default())).unwrap().len(), 1);
+    assert_eq!(run(reader.grants("github".into())).unwrap()[0].scope, "");
     drop(reader);
     let store = open(folder.path()).unwrap();
     let sessions = run(store.sessions(SessionQuery::default())).unwrap();
     assert_eq!(sessions[0].ended, Some((NOON, store::SessionEnd::Restart)));
+    // What was accepted before holds whoever asks, until something else is accepted there.
+    let granted = run(store.grants("github".into())).unwrap();
+    let holds = store::Grant::in_scope(&granted, "modern/none", "create_issue").unwrap();
+    assert_eq!(holds.digest, "sha256:aa");
     let report = run(verify_store(&store, &Trust::default(), |_| {})).unwrap();
     assert!(report.is_sound(), "{:?}", report.faults);
 }

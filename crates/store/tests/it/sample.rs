@@ -80,6 +80,7 @@ pub fn outcome(attempt: store::AttemptId, state: OutcomeState) -> NewOutcome {
 pub fn grant() -> NewGrant {
     NewGrant {
         server: "github".into(),
+        scope: "legacy/none".into(),
         tool: "create_issue".into(),
         digest: "sha256:aa".into(),
         how: GrantHow::Accepted,

@@ -149,7 +149,8 @@ async fn held(store: &Sqlite, counters: &[Counter]) -> Result<Held, StoreError> 
     let mut servers: BTreeSet<String> = counters.iter().map(|one| one.server.clone()).collect();
     servers.extend(sessions.iter().map(|session| session.server.clone()));
     for server in servers {
-        if let Some(list) = store.lists(server.clone(), 1).await?.into_iter().next() {
+        // Of several scopes, the list that was seen last holds.
+        if let Some(list) = store.lists(server.clone(), None, 1).await?.into_iter().next() {
             for (tool, digest) in list.tools {
                 held.current.insert((server.clone(), tool), digest);
             }
