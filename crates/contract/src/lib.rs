@@ -6,6 +6,7 @@ pub mod adapter;
 pub mod admission;
 pub mod change;
 pub mod decision;
+pub mod depends;
 pub mod diff;
 pub mod digest;
 pub mod document;
@@ -33,6 +34,7 @@ pub mod view;
 pub mod walk;
 
 pub use change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Side, Subject, Witness};
+pub use depends::Depends;
 pub use diff::{Options, diff};
 pub use document::{Bundle, Contract, Problem, Tool, ToolList};
 pub use revised::{Fit, Revised};

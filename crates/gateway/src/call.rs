@@ -3,9 +3,11 @@
 mod answer;
 mod approval;
 mod card;
+mod depends;
 mod send;
 mod task;
 
+pub(crate) use depends::Relied;
 pub(crate) use task::{About, Deferred, Later};
 
 use crate::event;
@@ -301,12 +303,22 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     });
     let observed = session.settings().observe && refusal.is_some();
     let outlives = refusal.is_none()
-        && !session.settings().observe
         && session.settings().long.contains(&call.tool)
         && !call.may_defer(&plan.live, plan.era);
-    let verdict = match (observed, outlives) {
+    let missing = if refusal.is_none() { session.missing_for(&call) } else { None };
+    // Refused for a reason of its own, with what is told.
+    let stopped = match (outlives, missing) {
+        (true, _) => Some((refusal::NEEDS_TASK, refusal::needs_task(&call.tool, plan.era))),
+        (_, Some(missing)) => {
+            Some((refusal::DEPENDENCY_MISSING, refusal::dependency_missing(&missing, plan.era)))
+        }
+        _ => None,
+    };
+    let (stopped, unstopped) =
+        if session.settings().observe { (None, stopped) } else { (stopped, None) };
+    let verdict = match (observed, &stopped) {
         (true, _) => Verdict::Admitted,
-        (_, true) => Verdict::Refused { code: refusal::NEEDS_TASK.to_owned() },
+        (_, Some((code, _))) => Verdict::Refused { code: (*code).to_owned() },
         _ => verdict,
     };
     let granted = granted.as_ref().map(|granted| granted.digest().to_owned());
@@ -339,12 +351,15 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
             (turn, refusal)
         }
     };
-    if outlives {
+    if let Some((code, result)) = stopped {
         drop(turn);
-        let sentence = format!("refused a call of {} that runs as a task only", call.tool);
-        session.tell("refused", Some(&call.tool), Some(refusal::NEEDS_TASK), &sentence);
-        let result = refusal::needs_task(&call.tool, plan.era);
+        let sentence = format!("refused a call of {}: nothing was sent", call.tool);
+        session.tell("refused", Some(&call.tool), Some(code), &sentence);
         return session.reply(&call.id, message::response(&call.id, &result)).await;
+    }
+    if let Some((code, _)) = unstopped {
+        let sentence = format!("would have refused a call of {}", call.tool);
+        session.tell("would-refuse", Some(&call.tool), Some(code), &sentence);
     }
     if let Some(refusal) = refusal {
         if !observed {

@@ -122,6 +122,9 @@ pub const WITHDRAWN: Duration = Duration::from_secs(5);
 /// Tasks of one session whose result was not fetched yet; the oldest counts as in doubt.
 pub const TASKS: usize = 1_024;
 
+/// Values of one member that others rely on, kept by their digests: a session works with some dozens of objects.
+pub const RELIED: usize = 256;
+
 /// Calls of one session that were given up and may still be answered.
 pub const GIVEN_UP: usize = 256;
 

@@ -1,6 +1,7 @@
 //! What a client is told when a call is not carried out, or was and its answer cannot be used.
 
 use crate::limits;
+use contract::Depends;
 use contract::admission::Refusal;
 use mcp::Era;
 use serde_json::{Map, Value, json};
@@ -121,6 +122,31 @@ pub fn needs_task(tool: &str, era: Era) -> String {
         false,
         era,
     )
+}
+
+/// The code of a refusal for want of a value that another answer lacked.
+pub const DEPENDENCY_MISSING: &str = "DEPENDENCY_MISSING";
+
+/// The call relies on a value that the last answer of another tool lacked.
+pub fn dependency_missing(missing: &Depends, era: Era) -> String {
+    let data = json!({
+        "error_code": DEPENDENCY_MISSING,
+        "tool": missing.tool,
+        "missing": [missing.member],
+        "depends_on": missing.on,
+        "required_action": "ask_person",
+        "side_effect_started": false,
+        "outcome": "not_sent",
+        "retry": "no",
+    });
+    let text = format!(
+        "NOT EXECUTED: {} of {} is declared to come from {} of the answer of {}, and its last answer lacked that. Nothing was sent. What to do: do not take the value from text or guess it; stop what depends on it, and ask the person you work for. A value that an earlier answer gave is fine.",
+        quoted(&missing.argument),
+        quoted(&missing.tool),
+        quoted(&missing.member),
+        quoted(&missing.on),
+    );
+    result(&text, &data, false, era)
 }
 
 /// The server turned the request away before it did anything with it.

@@ -13,7 +13,7 @@ pub use tally::{LastCall, Tally};
 
 pub use outgoing::{Opening, Outgoing};
 
-use crate::call::{About, Call, Deferred, Later, Turn, carry};
+use crate::call::{About, Call, Deferred, Later, Relied, Turn, carry};
 use crate::catalogue::Catalogue;
 use crate::compare::Comparisons;
 use crate::event::{self, Event};
@@ -90,6 +90,7 @@ pub struct Session {
     recorded: tokio::sync::Mutex<Recorded>,
     changes: Mutex<changes::Changes>,
     later: Mutex<Later>,
+    relied: Mutex<Relied>,
     /// What became of calls, by tool.
     tallies: Mutex<BTreeMap<String, Tally>>,
 }
@@ -157,6 +158,7 @@ impl Session {
             recorded: tokio::sync::Mutex::default(),
             changes: Mutex::default(),
             later: Mutex::default(),
+            relied: Mutex::default(),
             tallies: Mutex::default(),
         });
         lock(&session.hub.live).insert(id, Arc::downgrade(&session));
@@ -496,6 +498,11 @@ impl Session {
     /// Calls that may still be answered.
     pub(crate) fn later(&self) -> &Mutex<Later> {
         &self.later
+    }
+
+    /// What is known of the values that calls rely on.
+    pub(crate) fn relied(&self) -> &Mutex<Relied> {
+        &self.relied
     }
 
     /// Durable state.

@@ -182,6 +182,7 @@ fn policy_of(named: &policy::Server) -> Settings {
         },
         reads: named.reads.iter().cloned().collect(),
         long: named.long.iter().cloned().collect(),
+        depends: named.depends.clone(),
         effect_age: named.effect_age,
         patience: None,
     }

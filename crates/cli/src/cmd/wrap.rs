@@ -7,6 +7,7 @@ use crate::output::{self, Shell};
 use crate::running;
 use crate::server::{self, ServerArgs};
 use crate::state::{self, StoreArgs, wait};
+use contract::Depends;
 use contract::adapter::Adapters;
 use contract::admission::{OnWider, Policy};
 use contract::lexicon::Lexicon;
@@ -35,6 +36,9 @@ pub struct WrapArgs {
     /// A tool that only reads, whatever it claims (repeatable)
     #[arg(long, value_name = "TOOL")]
     read: Vec<String>,
+    /// What a call relies on of another's answer, as in add_comment:issue_id=create_issue:issue.id (repeatable)
+    #[arg(long, value_name = "TOOL:ARGUMENT=TOOL:MEMBER")]
+    depends: Vec<String>,
     /// What happens to a call that would reach further than was granted [default: hold-effects where an approver is enrolled, else new-decision]
     #[arg(long, value_enum, value_name = "WHAT")]
     on_wider: Option<Wider>,
@@ -125,6 +129,7 @@ Examples:
                 policy,
                 reads: self.read.iter().cloned().collect(),
                 patience: self.server.wait()?,
+                depends: self.depends()?,
                 ..Settings::default()
             },
         };
@@ -186,6 +191,20 @@ impl WrapArgs {
             ));
         }
         Ok(policy)
+    }
+
+    /// What calls rely on of the answers of others.
+    fn depends(&self) -> Result<Vec<Depends>, Failure> {
+        let read = |text: &String| {
+            Depends::read(text).ok_or_else(|| {
+                Failure::one(
+                    "--depends",
+                    format!("`{}` is no dependency.", output::printable(text)),
+                    "Write TOOL:ARGUMENT=TOOL:MEMBER, as in add_comment:issue_id=create_issue:issue.id.",
+                )
+            })
+        };
+        self.depends.iter().map(read).collect()
     }
 
     /// The adapters that are declared, and what they may rest on.

@@ -1,6 +1,6 @@
-//! Calls that run as tasks: their deferred results are measured and put on record as immediate ones are.
+//! What depends on answers: calls that rely on a value of another's answer, and calls that run as tasks: their deferred results are measured and put on record as immediate ones are.
 
-use crate::live::{ERAS, Era, Live, phase, text, tool};
+use crate::live::{ERAS, Era, Live, code, phase, ran, text, tool};
 use serde_json::{Value, json};
 use store::{Access, ActivityQuery, Options, Sqlite, Store};
 
@@ -78,4 +78,70 @@ async fn a_task_whose_result_nobody_fetched_is_in_doubt() {
     let mut live = begun(Era::Legacy).await;
     live.leave().await;
     assert_eq!(outcomes(&live).await, ["in-doubt"]);
+}
+
+/// One tool that makes an issue and tells its id, and one that needs it.
+fn issues(answer: Value, marker: bool) -> Value {
+    let mut create = tool("create_issue", json!({"title": {"type": "string"}}), json!(["title"]));
+    create["outputSchema"] = json!({"type": "object", "properties": {"issue": {"type": "object"}}});
+    if marker {
+        create["outputSchema"]["properties"]["schema_revision"] = json!({"const": "2"});
+    }
+    let comment = tool("add_comment", json!({"issue_id": {"type": "string"}}), json!(["issue_id"]));
+    let mut phase = phase(json!([create, comment]));
+    phase["deeds"]["create_issue"]["answer"] = answer;
+    phase
+}
+
+async fn depending(phases: Value) -> Live {
+    let flags = ["--depends", "add_comment:issue_id=create_issue:issue.id"];
+    let mut live = Live::start(Era::Legacy, json!({ "phases": phases }), &flags).await;
+    live.greet().await;
+    live.list().await;
+    live
+}
+
+#[tokio::test]
+async fn what_relies_on_a_value_that_an_answer_lacked_is_stopped() {
+    let good = |id: &str| json!({"issue": {"id": id}});
+    let phases = json!([
+        issues(good("i-1"), false),
+        issues(json!({"issue": {"title": "x"}}), false),
+        issues(good("i-3"), false)
+    ]);
+    let mut live = depending(phases).await;
+    live.call("create_issue", json!({"title": "one"})).await;
+    assert!(ran(&live.call("add_comment", json!({"issue_id": "i-1"})).await));
+    live.recorder.switch(1);
+    live.call("create_issue", json!({"title": "two"})).await;
+    let reached = live.reached().len();
+    let stopped = live.call("add_comment", json!({"issue_id": "i-2"})).await;
+    assert_eq!(code(&stopped), "DEPENDENCY_MISSING");
+    assert!(text(&stopped).contains("`issue.id`"), "{}", text(&stopped));
+    assert_eq!(live.reached().len(), reached, "nothing was sent");
+    // What an earlier answer gave is known.
+    assert!(ran(&live.call("add_comment", json!({"issue_id": "i-1"})).await));
+    live.recorder.switch(2);
+    live.call("create_issue", json!({"title": "three"})).await;
+    assert!(ran(&live.call("add_comment", json!({"issue_id": "i-3"})).await));
+    live.leave().await;
+}
+
+#[tokio::test]
+async fn a_marker_decides_whether_a_value_is_absent_or_unknown() {
+    for (marker, stops) in [("2", false), ("1", true)] {
+        let answer = json!({"schema_revision": marker, "issue": {}});
+        let mut live = depending(json!([issues(answer, true)])).await;
+        live.call("create_issue", json!({"title": "one"})).await;
+        let next = live.call("add_comment", json!({"issue_id": "i-9"})).await;
+        assert_eq!(ran(&next), !stops, "{marker}: {next}");
+        live.leave().await;
+    }
+}
+
+#[test]
+fn a_dependency_that_is_none_is_said_so() {
+    let folder = crate::run::Folder::new();
+    let outcome = folder.run(&["wrap", "--depends", "a=b", "--store", "s.db", "--", "true"]);
+    outcome.code(2).complains("`a=b` is no dependency");
 }

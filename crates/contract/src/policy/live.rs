@@ -2,6 +2,7 @@
 
 use super::read::Reader;
 use crate::admission::OnWider;
+use crate::depends::Depends;
 use crate::limits;
 use crate::text::quoted;
 use core::net::SocketAddr;
@@ -43,6 +44,8 @@ pub struct Server {
     pub reads: Vec<String>,
     /// Tools whose calls may outlive their contract.
     pub long: Vec<String>,
+    /// What calls rely on of the answers of others.
+    pub depends: Vec<Depends>,
     /// What happens to a call that would use reach beyond the grant.
     pub on_wider: Option<OnWider>,
     /// Hold every call that may have an effect for a person.
@@ -115,7 +118,7 @@ pub(super) fn read_gateway(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Gate
 }
 
 const SERVER: &[&str] = &[
-    "command", "url", "headers-from-env", "reads", "long", "on-wider", "hold-effects",
+    "command", "url", "headers-from-env", "reads", "long", "depends", "on-wider", "hold-effects",
     "effect-age", "pin-effects", "observe", "adapters", "facts",
 ];
 
@@ -139,6 +142,22 @@ pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<
         servers.extend(read_server(reader, name, key.span(), server));
     }
     servers
+}
+
+/// The dependencies of a server: each word one of them.
+fn depends(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Depends> {
+    let mut found = Vec::new();
+    for word in reader.words(table, "depends") {
+        match Depends::read(&word) {
+            Some(depends) => found.push(depends),
+            None => {
+                let span = table.get("depends").map_or(0..0, toml::Spanned::span);
+                let help = "Write TOOL:ARGUMENT=TOOL:MEMBER, as in \"add_comment:issue_id=create_issue:issue.id\".";
+                reader.problem(span, format!("{} is no dependency.", quoted(&word)), help);
+            }
+        }
+    }
+    found
 }
 
 fn read_server(
@@ -194,6 +213,7 @@ fn read_server(
         place: reader.place(&span),
         reads: reader.words(table, "reads"),
         long: reader.words(table, "long"),
+        depends: depends(reader, table),
         on_wider: reader.word(table, "on-wider", &words),
         hold_effects: reader.flag(table, "hold-effects").is_some_and(|(_, flag)| flag),
         effect_age: reader.duration(table, "effect-age"),

@@ -56,6 +56,7 @@ pub(super) fn measured(
             other = Some(Value::Object(result.clone()).to_string());
         }
     }
+    session.relied_on(call, plan, &result);
     let Some(planned) = plan.planned.as_ref().filter(|planned| planned.describes_answers()) else {
         return (other, OutcomeState::Done);
     };

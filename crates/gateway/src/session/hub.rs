@@ -5,6 +5,7 @@ use crate::catalogue::Definitions;
 use crate::compare::Comparisons;
 use crate::event::Events;
 use crate::metrics::Metrics;
+use contract::Depends;
 use contract::admission::{Adapt, Plain, Policy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, Weak};
@@ -22,6 +23,8 @@ pub struct Settings {
     pub reads: BTreeSet<String>,
     /// Tools whose calls may outlive their contract: they run as tasks, or not at all.
     pub long: BTreeSet<String>,
+    /// What calls rely on of the answers of others.
+    pub depends: Vec<Depends>,
     /// How old the last reading of the list may be for a call with effects.
     pub effect_age: Option<Duration>,
     /// How long the server may take to answer a question of the gateway's own.
