@@ -35,6 +35,8 @@ struct Token {
 pub struct View {
     /// How well it is known that a caller plans with what it was shown; by its session where nothing else is said.
     grade: Option<Grade>,
+    /// Many clients share it.
+    shared: bool,
     /// What the caller declared to have planned with.
     pinned: Option<Arc<Catalogue>>,
     shown: VecDeque<Shown>,
@@ -51,17 +53,18 @@ pub struct View {
 impl View {
     /// What all clients of one principal have seen.
     pub fn of_principal() -> View {
-        View { grade: Some(Grade::Principal), ..View::default() }
+        View { grade: Some(Grade::Principal), shared: true, ..View::default() }
     }
 
-    /// What a client has seen that declares by its endpoint which list it plans with.
-    pub fn of_pinned(list: Arc<Catalogue>) -> View {
-        View { grade: Some(Grade::Declared), pinned: Some(list), ..View::default() }
+    /// What a client has seen that declares by its endpoint which list it plans with; or what many have, that `share` it.
+    pub fn of_pinned(list: Arc<Catalogue>, share: bool) -> View {
+        let (grade, pinned) = (Some(Grade::Declared), Some(list));
+        View { grade, shared: share, pinned, ..View::default() }
     }
 
     /// True where many clients share it.
     pub fn is_shared(&self) -> bool {
-        self.grade == Some(Grade::Principal)
+        self.shared
     }
 
     /// The list that the client declared to plan with.

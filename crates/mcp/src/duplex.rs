@@ -402,26 +402,32 @@ async fn listen(way: Arc<Way>) {
     if web.listening.swap(true, Ordering::AcqRel) {
         return;
     }
-    let mut failures = 0;
-    while failures < limits::RESUMES && !web.incoming.is_closed() {
+    let mut pause = limits::LISTEN_PAUSE;
+    while !web.incoming.is_closed() {
         let mut server = lock(&web.server).clone();
+        let begun = Instant::now();
         match server.listen().await {
             // It offers none, or none to a session that has been opened again since.
             Ok(None) if server.shares_session(&lock(&web.server)) => break,
-            Ok(None) => {}
+            // What cannot be opened now is tried again later: whoever stops listening hears of nothing any more.
+            Ok(None) | Err(_) => {}
             Ok(Some(stream)) => {
                 if web.incoming.send(Incoming::Listening).await.is_err() {
                     break;
                 }
                 let answer = http::Answer::Stream(Box::new(stream));
-                if read(web, &mut server, answer, None).await.is_ok() {
-                    failures = 0;
+                // However it ended, it is opened again.
+                let _ = read(web, &mut server, answer, None).await;
+                if begun.elapsed() >= limits::LISTEN_STEADY {
+                    pause = limits::LISTEN_PAUSE;
                 }
             }
-            Err(_) => failures += 1,
         }
-        failures += 1;
-        tokio::time::sleep(limits::LISTEN_PAUSE).await;
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = web.incoming.closed() => break,
+        }
+        pause = (pause * 2).min(limits::LISTEN_MOST);
     }
     web.listening.store(false, Ordering::Release);
 }

@@ -51,8 +51,14 @@ pub const RESUMES: usize = 5;
 /// The longest pause that an event stream may ask for before it is resumed.
 pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// The pause before a stream that ended is opened again.
+/// The pause before a stream that ended is opened again; each time that it cannot be, or soon ends, it doubles.
 pub const LISTEN_PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest such pause: a server that was away for a night is heard again within half a minute.
+pub const LISTEN_MOST: Duration = Duration::from_secs(30);
+
+/// How long a stream has to last to count as one that lasts.
+pub const LISTEN_STEADY: Duration = Duration::from_secs(10);
 
 /// The pause between two times that a lost session is opened again: a server that loses each is broken.
 pub const RENEW_PAUSE: Duration = Duration::from_secs(10);

@@ -41,7 +41,7 @@ impl Joined {
         mut take: impl FnMut(Outgoing) + Send + 'static,
     ) -> Result<Joined, Response> {
         let view = match (endpoint.pinned(served).await?, era) {
-            (Some(list), _) => View::of_pinned(list),
+            (Some(list), era) => View::of_pinned(list, era == Era::Modern),
             (None, Era::Modern) => View::of_principal(),
             (None, Era::Legacy) => View::default(),
         };
