@@ -119,6 +119,10 @@ pub const LEAVE: Duration = Duration::from_secs(5);
 /// How long a server that was told of a cancellation may still answer before the call counts as in doubt.
 pub const WITHDRAWN: Duration = Duration::from_secs(5);
 
+/// Bytes from which on an answer is measured beside the threads that carry messages: smaller ones take less than a
+/// millisecond.
+pub const HEAVY_ANSWER: usize = 64 << 10;
+
 /// Tasks of one session whose result was not fetched yet; the oldest counts as in doubt.
 pub const TASKS: usize = 1_024;
 

@@ -295,6 +295,7 @@ impl Session {
             }
             FromServer::Ended(how) => {
                 self.tell("ended", None, None, &format!("the server ended: {how}"));
+                self.doubt_tasks().await;
                 let lost: Vec<Id> = lock(&self.open)
                     .iter()
                     .filter(|(_, open)| !matches!(open, Open::Call { .. }))
@@ -324,7 +325,7 @@ impl Session {
     /// Ends the session: calls under way are settled by whoever carries them.
     pub async fn close(&self, how: SessionEnd) {
         lock(&self.hub.live).remove(&self.id);
-        self.leave_tasks().await;
+        self.doubt_tasks().await;
         let closed = self.hub.store.close_session(self.id, how, event::now()).await;
         self.noted("the end of a session", closed);
     }
@@ -365,7 +366,7 @@ impl Session {
 
     /// True where nothing is under way.
     pub fn is_idle(&self) -> bool {
-        lock(&self.open).is_empty()
+        lock(&self.open).is_empty() && !self.awaits_tasks()
     }
 
     /// Passes a message on as it is.

@@ -80,6 +80,28 @@ async fn a_task_whose_result_nobody_fetched_is_in_doubt() {
     assert_eq!(outcomes(&live).await, ["in-doubt"]);
 }
 
+#[tokio::test]
+async fn a_task_whose_server_ended_is_in_doubt_and_its_result_is_late() {
+    let mut phase = deferred(json!({"id": "x-1"}));
+    let crash = tool("crash", json!({}), json!([]));
+    phase["tools"].as_array_mut().unwrap().push(crash);
+    phase["deeds"]["crash"] = json!({"fault": "ends-after"});
+    let mut live = Live::listed(Era::Legacy, json!({"phases": [phase]})).await;
+    let call = json!({"name": "deploy", "arguments": {"project": "shop"}, "task": {}});
+    live.ask("tools/call", call).await;
+    assert_eq!(code(&live.call("crash", json!({})).await), "OUTCOME_UNKNOWN");
+    // The server keeps its tasks: what it says of one after all is on record too.
+    live.list().await;
+    assert_eq!(result(&mut live, Era::Legacy).await["structuredContent"], json!({"id": "x-1"}));
+    live.leave().await;
+    let store = Sqlite::open(live.store(), Options::new(Access::Read, 0)).unwrap();
+    let activity = store.activity(ActivityQuery::default()).await.unwrap();
+    let deploy = activity.iter().find(|one| one.tool == "deploy").unwrap();
+    let outcomes = &deploy.attempts[0].outcomes;
+    let states: Vec<_> = outcomes.iter().map(|one| (one.state.as_str(), one.late)).collect();
+    assert_eq!(states, [("in-doubt", false), ("done", true)]);
+}
+
 /// One tool that makes an issue and tells its id, and one that needs it.
 fn issues(answer: Value, marker: bool) -> Value {
     let mut create = tool("create_issue", json!({"title": {"type": "string"}}), json!(["title"]));

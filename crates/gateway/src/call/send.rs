@@ -3,6 +3,8 @@
 use super::task::{self, Deferred};
 use super::{Call, Plan, Turn, answer};
 use crate::event;
+use crate::heavy::heavy;
+use crate::limits;
 use crate::refusal;
 use crate::session::Session;
 use crate::upstream::Fate;
@@ -85,7 +87,7 @@ pub(super) async fn send(
                 session.defer(task, Deferred::new(call, plan, attempt)).await;
                 return session.reply(&call.id, answer.text().to_owned()).await;
             }
-            let (text, state) = answer::judged(session, call, plan, &answer);
+            let (text, state) = judged(session, call, plan, answer).await;
             let kept = plan.ground.effect.then(|| text.clone());
             record(session, attempt, state, kept).await;
             session.reply(&call.id, text).await;
@@ -122,6 +124,28 @@ pub(super) async fn send(
             let result =
                 refusal::in_doubt(&call.tool, &why, plan.ground.effect, &request, plan.era);
             session.reply(&call.id, message::response(&call.id, &result)).await;
+        }
+    }
+}
+
+/// The answer as the client is told, and the outcome. A large one is measured beside the messages.
+async fn judged(
+    session: &Arc<Session>,
+    call: &Arc<Call>,
+    plan: &Arc<Plan>,
+    answer: Message,
+) -> (String, OutcomeState) {
+    if answer.text().len() < limits::HEAVY_ANSWER {
+        return answer::judged(session, call, plan, &answer);
+    }
+    let as_it_came = answer.text().to_owned();
+    let (own, call, plan) = (Arc::clone(session), Arc::clone(call), Arc::clone(plan));
+    match heavy(move || answer::judged(&own, &call, &plan, &answer)).await {
+        Ok(judged) => judged,
+        Err(why) => {
+            // It was carried out; that it could not be measured is no reason to keep it back.
+            session.tell("fault", None, None, &format!("an answer could not be measured: {why}"));
+            (as_it_came, OutcomeState::Done)
         }
     }
 }

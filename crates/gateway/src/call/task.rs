@@ -12,12 +12,14 @@ use mcp::message::{self, Id, Kind, Message};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use store::{AttemptId, OutcomeState};
+use tokio::time::Instant;
 
 /// A call that left, and what is still to be put on record of it.
 pub(crate) struct Deferred {
     call: Arc<Call>,
     plan: Arc<Plan>,
     attempt: AttemptId,
+    since: Instant,
     /// What is on record of it.
     state: Mutex<Option<OutcomeState>>,
 }
@@ -65,7 +67,11 @@ pub(super) fn named(call: &Call, answer: &Message) -> Option<String> {
 impl Deferred {
     pub(super) fn new(call: &Arc<Call>, plan: &Arc<Plan>, attempt: AttemptId) -> Arc<Deferred> {
         let (call, plan) = (Arc::clone(call), Arc::clone(plan));
-        Arc::new(Deferred { call, plan, attempt, state: Mutex::default() })
+        Arc::new(Deferred { call, plan, attempt, since: Instant::now(), state: Mutex::default() })
+    }
+
+    fn is_settled(&self) -> bool {
+        lock(&self.state).is_some()
     }
 
     /// Puts an outcome on record: the first as the outcome, another one as one that came late.
@@ -192,14 +198,24 @@ impl Session {
         }
     }
 
-    /// The session ends: tasks whose result nobody fetched are in doubt.
-    pub(crate) async fn leave_tasks(&self) {
-        let tasks = std::mem::take(&mut lock(self.later()).tasks);
-        for (_, deferred) in tasks {
-            if lock(&deferred.state).is_none() {
+    /// The server or the session ends: what became of tasks whose result nobody fetched is not known. One that is
+    /// fetched all the same goes on record as late.
+    pub(crate) async fn doubt_tasks(&self) {
+        let tasks: Vec<Arc<Deferred>> =
+            lock(self.later()).tasks.iter().map(|(_, deferred)| Arc::clone(deferred)).collect();
+        for deferred in tasks {
+            if !deferred.is_settled() {
                 deferred.settle(self, OutcomeState::InDoubt, None).await;
             }
         }
+    }
+
+    /// True where the result of a task may still be fetched: its contract is kept as long.
+    pub(crate) fn awaits_tasks(&self) -> bool {
+        let waits = |deferred: &Arc<Deferred>| {
+            !deferred.is_settled() && deferred.since.elapsed() < limits::KEPT
+        };
+        lock(self.later()).tasks.iter().any(|(_, deferred)| waits(deferred))
     }
 }
 
