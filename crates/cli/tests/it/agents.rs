@@ -326,3 +326,77 @@ print(json.dumps({{"count": count, "notes": {noted}}}))
         .code(1)
         .says("status missing: it was reported as if nothing had happened");
 }
+
+#[test]
+fn numbers_in_bodies_are_the_objects_of_paths_and_lists_belong_to_their_objects() {
+    let agent = r#"
+import json, os, sys, urllib.request
+assert sys.argv[1:] == ["do: Try the failed jobs again."] and sys.stdin.read() == ""
+for job in json.load(urllib.request.urlopen(os.environ["API"] + "/jobs", timeout=10)):
+    if job["state"]["phase"] == "done" and "a" in job["tags"]:
+        path = "/jobs/%s" % job["id"]
+        urllib.request.urlopen(urllib.request.Request(os.environ["API"] + path, method="DELETE"))
+"#;
+    let contract = CONTRACT
+        .replace(
+            "command: [python3, agent.py]",
+            "command: [python3, agent.py, 'do: {instruction}']",
+        )
+        .replace("[jobs-v1.yaml]", "[.]")
+        .replace(
+            "plan: {from: stdout, targets: 'retry[]'}",
+            "actions: {'DELETE /jobs/{id}': path.id}",
+        )
+        .replace("requests: [GET /jobs]", "requests: [GET /jobs, DELETE /jobs/11]")
+        .replace("acts-on: [j1]", "acts-on: [11]");
+    let contract: String = contract
+        .lines()
+        .filter(|l| !l.contains("contradictions") && !l.contains("- {on"))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    let Some(folder) = folder("pass", |_| contract.clone()) else { return };
+    folder.file("c/agent.py", agent);
+    folder.file(
+        "c/jobs-v1.yaml",
+        "\
+fixture: 1
+name: jobs
+version: 1
+operation: listJobs
+request: {method: GET, path: /jobs}
+response:
+  headers: {etag: v1}
+  body:
+    - {why: runs, id: 11, state: {phase: done}, tags: [a, b]}
+    - {why: stays, id: 12, state: {phase: running}, tags: [c]}
+",
+    );
+    folder.file("c/delete-v1.yaml", "fixture: 1\nname: delete\nversion: 1\nrequest: {method: DELETE, path: '/jobs/{id}'}\nresponse: {status: 204}\n");
+    folder.file(
+        "c/map.yaml",
+        "\
+decision-map: 1
+operations:
+  listJobs:
+    response:
+      body[].id: {feeds: target, absent: stop}
+      body[].state.phase: {feeds: eligibility, absent: skip}
+      body[].tags[]: {feeds: eligibility, absent: skip}
+      header.ETag: {feeds: completion, absent: stop}
+",
+    );
+    let only = |part: &str| folder.run(&["test", "c/", "--only", &format!("retry/{part}")]);
+    only("one of two").code(0).says("2 requests as expected, 1 job tried again");
+    only("fixtures").code(0);
+    only("jobs-v1 body[].state.phase missing in 11").code(0);
+    only("jobs-v1 body[].tags[] missing in 11").code(0);
+    // It looks at the phase first, and leaves that one alone anyway.
+    only("jobs-v1 body[].tags[] missing in 12").code(0);
+    only("jobs-v1 body[].id of another type in all")
+        .code(1)
+        .says("id of another type: 1 job would have been tried again (11)");
+    only("jobs-v1 body[].id null in 11").code(1).says("1 job would have been tried again (None)");
+    only("jobs-v1 header.etag missing")
+        .code(1)
+        .says("the header etag missing: 1 job would have been tried again (11)");
+}

@@ -341,7 +341,15 @@ fn files(folder: &str, problems: &mut Vec<Problem>) -> Vec<String> {
                 continue;
             }
         };
-        for path in entries.flatten().map(|entry| entry.path()) {
+        for entry in entries {
+            let path = match entry {
+                Ok(entry) => entry.path(),
+                Err(why) => {
+                    let sentence = format!("The folder cannot be read: {why}.");
+                    problems.push(problem(&folder, sentence, ""));
+                    continue;
+                }
+            };
             let name = path.to_string_lossy().into_owned();
             // A link could lead in a circle.
             if path.is_dir() && !path.is_symlink() {

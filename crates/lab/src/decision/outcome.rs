@@ -103,7 +103,8 @@ impl Outcome {
         };
         outcome.asked = at(&contract.plan.asks).map(|values| values.iter().any(says_something));
         outcome.noted = at(&contract.plan.notes).map(|values| values.iter().any(says_something));
-        outcome.planned = at(&contract.plan.targets).unwrap_or_default();
+        let planned = at(&contract.plan.targets).unwrap_or_default();
+        outcome.planned = planned.into_iter().map(place::spelled).collect();
         outcome
     }
 
@@ -166,7 +167,8 @@ fn objects(contract: &Contract, operation: &str, seen: &Seen) -> Vec<Value> {
     };
     let pattern = contract.actions.keys().find(|name| same_operation(name, operation));
     let path = pattern.and_then(|name| name.split_once(' ')).map_or("", |(_, path)| path);
-    let found: Vec<Value> = places.iter().flat_map(|place| place.in_request(seen, path)).collect();
+    let found = places.iter().flat_map(|place| place.in_request(seen, path));
+    let found: Vec<Value> = found.map(place::spelled).collect();
     // An action without objects may well be one on all of them.
     if found.is_empty() { vec![Value::String(UNNAMED.to_owned())] } else { found }
 }

@@ -82,6 +82,14 @@ impl Place {
     }
 }
 
+/// An identifier as objects are compared by: a number in a body and the same in a path are one object.
+pub fn spelled(identifier: Value) -> Value {
+    match identifier {
+        Value::Number(number) => Value::String(number.to_string()),
+        other => other,
+    }
+}
+
 /// Every value at the end of these steps.
 pub fn values(value: &Value, steps: &[String]) -> Vec<Value> {
     pointers(value, steps).iter().filter_map(|pointer| value.pointer(pointer)).cloned().collect()

@@ -190,6 +190,11 @@ impl Shelf {
         if self.faults.len() >= limits::FAULTS {
             return Err(format!("There are {} faults already.", limits::FAULTS));
         }
+        if armed.times == Some(0) {
+            return Err(
+                "A fault strikes once or more: leave `times` out for every request.".to_owned()
+            );
+        }
         if armed.fault == Fault::EndlessCursor && armed.at.is_none() {
             return Err("Say where the cursor stands: \"at\": \"/next_cursor\".".to_owned());
         }
@@ -265,10 +270,10 @@ impl Shelf {
         let at = self.faults.iter().position(about)?;
         let armed = self.faults[at].clone();
         match &mut self.faults[at].times {
-            Some(0 | 1) => {
+            Some(1) => {
                 self.faults.remove(at);
             }
-            Some(left) => *left -= 1,
+            Some(left) => *left = left.saturating_sub(1),
             None => {}
         }
         Some(armed)

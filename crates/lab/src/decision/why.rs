@@ -4,7 +4,7 @@ use super::contract::{Contract, of_operation};
 use super::expect::name;
 use super::fixture::{Fixture, Payload};
 use super::outcome::Outcome;
-use super::place::values;
+use super::place::{spelled, values};
 use contract::Decision;
 use contract::decision::{DecisionMap, Reading, Surface};
 use serde_json::Value;
@@ -46,7 +46,7 @@ pub fn identity<'s>(surface: &'s Surface, body: &Value, acted: &[Value]) -> Opti
     };
     let named = |r: &&Reading| {
         let inner = r.path.get(1..).unwrap_or_default();
-        values(body, inner).iter().any(|value| acted.contains(value))
+        values(body, inner).into_iter().any(|value| acted.contains(&spelled(value)))
     };
     let mut lines = surface.response.iter().filter(listed);
     let first = lines.clone().next();
@@ -93,7 +93,7 @@ fn alike(
     let mut known: BTreeMap<String, String> = BTreeMap::new();
     let mut wrong = Vec::new();
     for (_, object) in objects {
-        let Some(id) = values(object, &id_steps).into_iter().next() else { continue };
+        let Some(id) = values(object, &id_steps).into_iter().next().map(spelled) else { continue };
         if acted.contains(&id) || asserted.contains(&id) {
             continue;
         }

@@ -2,7 +2,7 @@
 
 use super::{Agent, Case, Contract, Contradiction, Pages, Plan, Source, Who, same_operation};
 use crate::decision::fixture::{self, Pattern, words_at};
-use crate::decision::place::Place;
+use crate::decision::place::{Place, spelled};
 use crate::decision::shelf::{Armed, FAULTS, Fault};
 use crate::limits;
 use crate::read::{Document, Node, Reader};
@@ -372,6 +372,14 @@ fn case<'d>(reader: &mut Reader<'d>, node: &Node<'d>, plan: &Plan) -> Case {
         if fault.get("fault").is_none() {
             reader.missing(&fault, "fault");
         }
+        if fault.get("times").is_some_and(|times| times.value.as_u64() == Some(0)) {
+            let at = fault.get("times").unwrap_or_else(|| fault.clone());
+            reader.problem(
+                &at,
+                "A fault strikes once or more.",
+                "Leave `times` out for every request.",
+            );
+        }
         if word == Some(Fault::EndlessCursor) && fault.get("at").is_none() {
             reader.missing(&fault, "at");
         }
@@ -416,7 +424,7 @@ fn case<'d>(reader: &mut Reader<'d>, node: &Node<'d>, plan: &Plan) -> Case {
         if !at.value.is_array() {
             reader.expected(&at, "a list of objects");
         }
-        at.items().iter().map(|item| item.value.clone()).collect::<Vec<_>>()
+        at.items().iter().map(|item| spelled(item.value.clone())).collect::<Vec<_>>()
     });
     if proposes.is_none() && acts_on.is_none() {
         reader.problem(

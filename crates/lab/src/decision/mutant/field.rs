@@ -4,7 +4,7 @@ use super::{Due, Ground, Mutant, NEW_WORD, NotMade, Scope};
 use crate::decision::contract::of_operation;
 use crate::decision::expect;
 use crate::decision::fixture::{Fixture, Payload};
-use crate::decision::place::{pointers, values};
+use crate::decision::place::{pointers, spelled, values};
 use crate::decision::why::identity;
 use contract::Decision;
 use contract::decision::{Consequence, Reading};
@@ -209,9 +209,11 @@ pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mu
             Payload::Json(body) => identity(surface, body, &ground.base.acted(0)),
             _ => None,
         };
-        for reading in &surface.response {
-            if reading.path.first().map(String::as_str) != Some("body") || !about(reading, fixture)
-            {
+        for reading in surface.response.iter().filter(|reading| about(reading, fixture)) {
+            if reading.path.first().is_some_and(|head| head == "header") {
+                header(ground, fixture, reading, mutants, not_made);
+            }
+            if reading.path.first().is_none_or(|head| head != "body") {
                 continue;
             }
             let place = shown(&reading.path);
@@ -219,7 +221,13 @@ pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mu
             let Some(holders) = holders(fixture, reading, target) else {
                 without.push(NotMade {
                     name: format!("{} {place}", fixture.id()),
-                    why: format!("no fixture of {} holds {place}", fixture.operation()),
+                    why: match member(reading) {
+                        [] => format!(
+                            "no change is made of the list of {} as a whole",
+                            fixture.operation()
+                        ),
+                        _ => format!("no fixture of {} holds {place}", fixture.operation()),
+                    },
                 });
                 continue;
             };
@@ -261,16 +269,20 @@ fn shown(path: &[String]) -> String {
 /// The objects of a fixture that hold the value of a line; none where nothing does.
 fn holders(fixture: &Fixture, reading: &Reading, target: Option<&Reading>) -> Option<Vec<Holder>> {
     let Payload::Json(body) = &fixture.response.body else { return None };
-    let (name, around) = reading.path[1..].split_last()?;
-    if name == "[]" {
-        return None;
-    }
+    let (name, around) = member(reading).split_last()?;
     let holders: Vec<Holder> = pointers(body, around)
         .into_iter()
         .filter(|pointer| body.pointer(pointer).is_some_and(|object| object.get(name).is_some()))
         .map(|pointer| Holder { id: id_of(body, &pointer, target), pointer })
         .collect();
     (!holders.is_empty()).then_some(holders)
+}
+
+/// The way in the body to the member that a line is about: what stands in a list of values is changed with the list.
+fn member(reading: &Reading) -> &[String] {
+    let path = &reading.path[1..];
+    let lists = path.iter().rev().take_while(|step| *step == "[]").count();
+    &path[..path.len() - lists]
 }
 
 /// The identifier of the object of a list in which a place stands.
@@ -280,7 +292,7 @@ fn id_of(body: &Value, pointer: &str, target: Option<&Reading>) -> Option<Value>
     let depth = target.path[1..=last].len();
     let steps: Vec<&str> = pointer.split('/').skip(1).collect();
     let object = format!("/{}", steps.get(..depth)?.join("/"));
-    values(body.pointer(&object)?, &target.path[last + 1..]).into_iter().next()
+    values(body.pointer(&object)?, &target.path[last + 1..]).into_iter().next().map(spelled)
 }
 
 fn of_kind(
@@ -292,11 +304,12 @@ fn of_kind(
     holders: &[Holder],
     mutants: &mut Vec<Mutant>,
 ) {
-    let name = line.reading.path.last().map_or("", String::as_str);
+    let way = member(line.reading);
+    let name = way.last().map_or("", String::as_str);
     let acted = ground.base.acted(0);
     // All at once, then one that is acted on and one that is not: a provider may change some answers only.
     let mut scopes: Vec<(Vec<&Holder>, Scope)> = vec![(holders.iter().collect(), Scope::All)];
-    let listed = line.reading.path.iter().any(|step| step == "[]");
+    let listed = way.iter().any(|step| step == "[]");
     for wanted in [true, false] {
         let one = holders.iter().find_map(|holder| {
             let id = holder.id.clone().filter(|id| acted.contains(id) == wanted)?;
@@ -366,6 +379,34 @@ fn of_kind(
     }
 }
 
+/// A header that is missing.
+fn header(
+    ground: &Ground<'_>,
+    fixture: &Fixture,
+    reading: &Reading,
+    mutants: &mut Vec<Mutant>,
+    not_made: &mut Vec<NotMade>,
+) {
+    let name = reading.path.get(1).map_or("", String::as_str);
+    let mut changed = fixture.clone();
+    if changed.response.headers.remove(name).is_none() {
+        not_made.push(NotMade {
+            name: format!("{} header.{name}", fixture.id()),
+            why: format!("{} answers without {name}", fixture.id()),
+        });
+        return;
+    }
+    let consequence = reading.absent.unwrap_or_else(|| ground.usual());
+    mutants.push(Mutant {
+        name: format!("{} header.{name} missing", fixture.id()),
+        what: format!("the header {name} missing"),
+        fixture: fixture.id(),
+        changed: vec![changed],
+        faults: Vec::new(),
+        due: Due::Declared(consequence, Scope::All),
+    });
+}
+
 /// The same identifier in two objects: alike, and with the values of another object.
 fn twice(
     ground: &Ground<'_>,
@@ -381,7 +422,7 @@ fn twice(
     let Some(Value::Array(items)) = body.pointer(&list) else { return };
     let id = |item: &Value| values(item, &target.path[last + 1..]).into_iter().next();
     let acted = ground.base.acted(0);
-    let is_acted = |item: &&Value| id(item).is_some_and(|id| acted.contains(&id));
+    let is_acted = |item: &&Value| id(item).is_some_and(|id| acted.contains(&spelled(id)));
     let Some(one) = items.iter().find(is_acted) else { return };
     let mut push = |name: &str, what: &str, second: Value, due: Due| {
         let mut changed = fixture.clone();
@@ -411,7 +452,7 @@ fn twice(
                 "an identifier twice with other values",
                 "an identifier twice with values that contradict each other",
                 second,
-                Due::Declared(consequence, Scope::One { id, acted: true }),
+                Due::Declared(consequence, Scope::One { id: spelled(id), acted: true }),
             );
         }
     }

@@ -4,7 +4,7 @@ use super::{Due, Ground, Mutant, NotMade};
 use crate::decision::contract::{Pages, of_operation};
 use crate::decision::expect;
 use crate::decision::fixture::{Fixture, Payload};
-use crate::decision::place::pointers;
+use crate::decision::place::{pointers, spelled};
 use crate::decision::shelf::{Armed, Fault, put};
 use crate::decision::why::identity;
 use serde_json::{Value, json};
@@ -107,7 +107,9 @@ impl Paged<'_> {
             _ => None,
         };
         let name = target.and_then(|t| t.path.last()).cloned().unwrap_or_else(|| "id".to_owned());
-        let like = items.iter().find(|item| item.get(&name).is_some_and(|id| acted.contains(id)));
+        let like = items
+            .iter()
+            .find(|item| item.get(&name).is_some_and(|id| acted.contains(&spelled(id.clone()))));
         let like = like.or(items.first()).cloned().unwrap_or_else(|| json!({}));
         let more = (self.pages.most + 1).saturating_sub(items.len()).max(1);
         let copy = |n: usize| {
