@@ -17,6 +17,9 @@ pub struct Script {
     /// Say that clients are told of changes, although only the recorder says when ([`crate::Recorder::ring`]).
     #[serde(default)]
     pub tells: bool,
+    /// Lists and calls are not told to the recorder: whoever stands before the server does that.
+    #[serde(default)]
+    pub unheard: bool,
     /// Tools per page; all on one page where it is absent.
     #[serde(default)]
     pub page: Option<usize>,

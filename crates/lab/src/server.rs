@@ -238,7 +238,7 @@ impl Serving {
     ) -> Result<Value, (i64, String)> {
         let phase = self.wire.phase(None).await.map_err(|why| (-32603, why))?;
         let phase = self.script.phase(phase);
-        if !params.contains_key("cursor") {
+        if !params.contains_key("cursor") && !self.script.unheard {
             self.wire.listed().await.map_err(|why| (-32603, why))?;
         }
         if phase.list_waits {
@@ -293,11 +293,15 @@ impl Serving {
         let phase = self.script.phase(number);
         let arguments = params.get("arguments").cloned().unwrap_or_default();
         // A recorder that is gone has nobody left who would read it.
-        let _ = self.wire.heard(&Heard { tool: name.to_owned(), arguments }).await;
+        if !self.script.unheard {
+            let _ = self.wire.heard(&Heard { tool: name.to_owned(), arguments }).await;
+        }
         let nothing = Deed::default();
         let deed = phase.deeds.get(name).unwrap_or(&nothing);
         let outcome = self.carry_out(phase, deed, name, params).await;
-        let _ = self.wire.settled().await;
+        if !self.script.unheard {
+            let _ = self.wire.settled().await;
+        }
         if deed.fault == Some(Fault::WaitsForSwitch) {
             while self.wire.phase(Some(number)).await == Ok(number) {}
         }

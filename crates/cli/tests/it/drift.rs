@@ -259,7 +259,7 @@ fn a_client_under_test_is_judged_by_what_it_sends() {
         .file("c.yaml", calls("place"))
         .run(&["test", "c.yaml"])
         .code(0)
-        .says("3 calls reached the server and 1 request the world");
+        .says("3 calls reached the server and 1 request reached the world");
     folder
         .file("c.yaml", calls("zone"))
         .run(&["test", "c.yaml"])
@@ -420,4 +420,42 @@ fn tests_that_are_broken_off_leave_nothing_running() {
         .output()
         .unwrap();
     assert!(left.stdout.is_empty(), "{}", String::from_utf8_lossy(&left.stdout));
+}
+
+#[test]
+fn a_client_under_test_is_guarded_where_that_is_asked_for() {
+    let folder = Folder::new();
+    // The client calls twice under its first list; the server changes in between.
+    let body = r#"
+send() { printf '%s\n' "$1" >&3; }
+heard() { while read -r line <&4; do case "$line" in *"$1"*) break;; esac; done; echo "$line"; }
+mkfifo in out; sh -c "$STEADFAST_SERVER" <in >out & exec 3>in 4<out
+send '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+heard '"id":1' >/dev/null
+send '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+send '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'; heard '"id":2' >/dev/null
+send '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_time","arguments":{"zone":"UTC"}}}'; heard '"id":3'
+exec 3>&-
+"#;
+    folder.file("client.sh", body);
+    let scenario = |guarded: bool, downstream: &str, event: &str| {
+        let time = TIME.replace(", validates: true", "");
+        format!(
+            "drift: 1\nname: g\ntarget: client\nclient: {{command: [sh, client.sh], events: output, guarded: {guarded}}}\n{time}steps:\n  - client-lists\n  - switch\n  - notify\n  - client-calls: get_time\n    arguments: {{zone: UTC}}\n    downstream: {downstream}\n  - client-ends:\n    exit: 0\n    events: {event}\n"
+        )
+    };
+    let run = |text: String| {
+        for name in ["in", "out"] {
+            let path = folder.path(name);
+            if path.exists() {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+        folder.file("g.yaml", text).run(&["test", "g.yaml"])
+    };
+    run(scenario(false, "GET /time", "now")).code(0);
+    run(scenario(true, "nothing", "STALE_TOOL_SCHEMA")).code(0);
+    run(scenario(true, "GET /time", "now"))
+        .code(1)
+        .says("get_time must reach the world, and nothing left");
 }

@@ -110,10 +110,11 @@ impl<'d> File<'_, 'd, '_> {
     }
 
     fn client(&mut self, node: &Node<'d>) -> Option<UnderTest> {
-        self.reader.keys(node, &["command", "events"]);
+        self.reader.keys(node, &["command", "events", "guarded"]);
+        let guarded = self.reader.flag(node, "guarded");
         let command = self.command(node);
         let events = node.get("events").and_then(|at| self.events(&at));
-        Some(UnderTest { command: command?, events })
+        Some(UnderTest { command: command?, events, guarded })
     }
 
     /// `output`, or a mapping with `file` or `command`.

@@ -12,7 +12,7 @@ use mcp::message::{self, Id, Kind, Message};
 use mcp::stdio::{Incoming, Server};
 use rustix::process::{Pid, kill_process_group};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -54,8 +54,8 @@ pub async fn relay(
 /// A program behind the relay.
 struct Side {
     server: Server,
-    /// Requests that it was asked and has not answered.
-    open: BTreeSet<Id>,
+    /// Requests that it was asked and has not answered, with their methods.
+    open: BTreeMap<Id, String>,
 }
 
 impl Side {
@@ -66,7 +66,7 @@ impl Side {
         }
         words.extend(command.iter().cloned());
         let server = Server::start_with(&words, true).map_err(|why| why.to_string())?;
-        Ok(Side { server, open: BTreeSet::new() })
+        Ok(Side { server, open: BTreeMap::new() })
     }
 }
 
@@ -96,12 +96,12 @@ impl<W: AsyncWrite + Unpin> Relay<W> {
                     Some(Event::ClientLeft) | None => return Ok(()),
                 },
                 incoming = self.now.server.next() => match incoming {
-                    Some(incoming) => pass(incoming, &mut self.now.open, &mut self.output).await?,
+                    Some(incoming) => pass(incoming, &mut self.now.open, &self.wire, &mut self.output).await?,
                     None => return Err("the server ended".to_owned()),
                 },
                 incoming = next(&mut self.before) => {
                     if let (Some(incoming), Some(side)) = (incoming, &mut self.before) {
-                        pass(incoming, &mut side.open, &mut self.output).await?;
+                        pass(incoming, &mut side.open, &self.wire, &mut self.output).await?;
                     }
                     if self.before.as_ref().is_some_and(|side| side.open.is_empty()) {
                         self.before = None;
@@ -115,7 +115,7 @@ impl<W: AsyncWrite + Unpin> Relay<W> {
         for message in Message::parse_all(text.as_bytes()).unwrap_or_default() {
             match message.kind() {
                 Kind::Request { id, method } => {
-                    self.now.open.insert(id.clone());
+                    self.now.open.insert(id.clone(), method.clone());
                     if method == "initialize" {
                         self.greeting = message.params().map(str::to_owned);
                     }
@@ -140,6 +140,7 @@ impl<W: AsyncWrite + Unpin> Relay<W> {
                 tokio::fs::write(&path, "switched\n").await.map_err(|why| format!("{path}: {why}"))
             }
             Hook::Signal(signal) => send(signal, &self.now.server),
+            Hook::Elsewhere => Ok(()),
         }
     }
 
@@ -198,13 +199,19 @@ async fn next(side: &mut Option<Side>) -> Option<Incoming> {
 /// Passes on what a program says.
 async fn pass(
     incoming: Incoming,
-    open: &mut BTreeSet<Id>,
+    open: &mut BTreeMap<Id, String>,
+    wire: &Wire,
     output: &mut (impl AsyncWrite + Unpin),
 ) -> Result<(), String> {
     match incoming {
         Incoming::Message(message) => {
             if let Kind::Response { id: Some(id) } = message.kind() {
-                open.remove(id);
+                // Before the client has the answer, so that what it does next comes after.
+                match open.remove(id).as_deref() {
+                    Some("tools/list") => wire.listed().await?,
+                    Some("tools/call") => wire.settled().await?,
+                    _ => {}
+                }
             }
             write(output, message.text()).await
         }

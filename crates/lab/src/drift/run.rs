@@ -5,7 +5,9 @@ mod under_test;
 use super::client::Client;
 use super::judge::{self, Miss, Seen};
 use super::peer::{Peer, Silence};
-use super::scenario::{Call, Deed, Expected, Scenario, Server, Shown, Step, Target, Transport};
+use super::scenario::{
+    Call, Deed, Expected, Hook, Real, Scenario, Server, Shown, Step, Target, Transport,
+};
 use crate::limits;
 use crate::plan::Setting;
 use crate::recorder::Recorder;
@@ -51,9 +53,11 @@ pub async fn run(
     let requests = stage.recorder.records().len();
     match ended {
         Ok(()) => {
-            let reached = counted(calls, "call") + " reached the server";
+            let reached = counted(calls, "call") + where_to(scenario);
             let world = match scenario.sees_effects() {
-                true => format!(" and {} the world, as they must", counted(requests, "request")),
+                true => {
+                    format!(" and {} reached the world, as they must", counted(requests, "request"))
+                }
                 false => ", as they must; effects not observed".to_owned(),
             };
             case.sentence = format!("{}: {reached}{world}", first_sentence(&scenario.story));
@@ -82,11 +86,16 @@ pub async fn run(
         let lists = counted(stage.recorder.lists(), "list");
         case.evidence.push(Evidence::new(
             "wire",
-            format!("{lists} and {} reached the server", counted(calls, "call")),
+            format!("{lists} and {}{}", counted(calls, "call"), where_to(scenario)),
         ));
         case.evidence.push(Evidence::new("client", client.said()));
     }
     case
+}
+
+/// Where calls and lists are counted.
+fn where_to(scenario: &Scenario) -> &'static str {
+    if scenario.is_guarded() { " left the client" } else { " reached the server" }
 }
 
 /// Where a scenario stopped, and why.
@@ -146,7 +155,12 @@ impl<'s> Stage<'s> {
             server = vec![address.ok_or("the server over HTTP does not start")?];
         }
         let command = match scenario.target {
-            Target::Server | Target::Client => server,
+            Target::Server => server,
+            Target::Client if !scenario.is_guarded() => server,
+            Target::Client => {
+                let gateway = gateway(scenario, setting, folder.path(), server)?;
+                tap(gateway, setting, &recorder, folder.path())?
+            }
             Target::Gateway => gateway(scenario, setting, folder.path(), server)?,
         };
         Ok(Stage {
@@ -399,7 +413,10 @@ fn server(
     folder: &Path,
 ) -> Result<Vec<String>, String> {
     let (flag, text) = match &scenario.server {
-        Server::Made { before, after } => ("--script", script(before, after)),
+        Server::Made { before, after } => {
+            // What passes between a client and the gateway is told by the tap between them.
+            ("--script", script(before, after, scenario.is_guarded()))
+        }
         Server::Real(real) => {
             ("--relay", serde_json::to_string(real).map_err(|why| why.to_string())?)
         }
@@ -413,11 +430,29 @@ fn server(
     Ok(command)
 }
 
-fn script(before: &Phase, after: &Phase) -> String {
+fn script(before: &Phase, after: &Phase, unheard: bool) -> String {
     let failing = |phase: &Phase| Phase { list_fails: Some(LIST_FAILS), ..phase.clone() };
     let phases = vec![before.clone(), after.clone(), failing(before), failing(after)];
-    let script = Script { phases, tells: true, ..Script::default() };
+    let script = Script { phases, tells: true, unheard, ..Script::default() };
     serde_json::to_string(&script).expect("a script is text and values")
+}
+
+/// The command of a relay that only tells the recorder what passes between a client and what it starts.
+fn tap(
+    command: Vec<String>,
+    setting: &Setting,
+    recorder: &Recorder,
+    folder: &Path,
+) -> Result<Vec<String>, String> {
+    let real = Real { before: command, switch: Hook::Elsewhere, recorder: None };
+    let path = folder.join("tap.json");
+    let text = serde_json::to_string(&real).map_err(|why| why.to_string())?;
+    std::fs::write(&path, text)
+        .map_err(|why| format!("{} cannot be written: {why}", path.display()))?;
+    let mut command = own(setting);
+    command.extend(["demo", "--relay"].map(str::to_owned));
+    command.extend([path.display().to_string(), "--recorder".to_owned(), recorder.url()]);
+    Ok(command)
 }
 
 /// The command of the gateway in front of the server.

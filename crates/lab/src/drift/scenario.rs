@@ -34,6 +34,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether the gateway stands between a client under test and the server.
+    pub fn is_guarded(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.guarded)
+    }
+
     /// Whether what the server does to the world can be seen.
     pub fn sees_effects(&self) -> bool {
         match &self.server {
@@ -92,6 +97,8 @@ pub enum Hook {
     File(String),
     /// The server's process group is sent a signal.
     Signal(Signal),
+    /// Nothing is switched here: the relay only tells what passes.
+    Elsewhere,
 }
 
 /// The signals that a switch may send.
@@ -142,6 +149,8 @@ pub struct UnderTest {
     pub command: Vec<String>,
     /// Where its events are read from; without it, only what crosses the wire is seen.
     pub events: Option<ClientEvents>,
+    /// `steadfast wrap` stands between it and the server.
+    pub guarded: bool,
 }
 
 /// Where the events of a client are read from, once it has ended.
