@@ -93,16 +93,16 @@ impl Command for TestArgs {
     const NAME: &'static str = "test";
     const ABOUT: &'static str = "Run drift tests and decision contracts";
     const EXAMPLES: &'static str = "\
-A file that begins with `drift: 1` runs an old plan against a changed server; one that begins with `contract: 1`
-runs an agent against its API, and against every way in which that API can change. Folders are searched for such
-files; others in them are left alone. The result says for each test what came of it, and for one that did not pass what shows it and
-how to run just that one again.
+A file that begins with `drift: 1` runs an old plan against a changed server; one that begins with
+`contract: 1` runs an agent against its API, and against every way in which that API can change.
+Folders are searched for such files; others in them are left alone. The result says for each test what
+came of it, and for one that did not pass what shows it and how to run just that one again.
 
 Exit codes: 0 all passed · 1 at least one did not, or there was none · 2 a file cannot be read ·
 3 nothing failed, but something could not be told
 
 Examples:
-  steadfast test --init drift/         write twelve ready scenarios: drift events, and what can go wrong beside
+  steadfast test --init drift/         write twelve ready scenarios of drift
   steadfast test drift/
   steadfast test drift/ --only required-authority
   steadfast test drift/ --format junit > results.xml
