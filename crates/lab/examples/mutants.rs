@@ -1,6 +1,6 @@
 //! How fast mutants run: an agent that is compiled, so that the time is that of the lab.
 //!
-//! `cargo run --release -p steadfast-lab --example mutants` writes a contract about twenty values, runs every mutant of
+//! `cargo run -p steadfast-lab --example mutants` writes a contract about twenty values, runs every mutant of
 //! it with this program as the agent, and says how many there were, what came of them and how long they took.
 #![allow(clippy::print_stdout, reason = "it prints a result")]
 

@@ -161,12 +161,14 @@ impl TestArgs {
         })?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.jobs.unwrap_or(processors).clamp(1, limits::JOBS);
-        let setting = Arc::new(Setting { program, only: self.only.clone(), jobs });
+        let count: usize = loaded.iter().map(|(_, tests)| tests.len()).sum();
+        // Tests that run at once share what may run at once.
+        let each = (jobs / count.clamp(1, jobs)).max(1);
+        let setting = Arc::new(Setting { program, only: self.only.clone(), jobs: each });
         let runtime =
             tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| {
                 Failure::one("test", format!("This machine gave no resources: {why}."), "")
             })?;
-        let count: usize = loaded.iter().map(|(_, tests)| tests.len()).sum();
         let bar = shell.interactive.then(|| bar(count));
         let all = async {
             let gate = Arc::new(Semaphore::new(jobs));

@@ -104,7 +104,15 @@ impl Canary {
         for (needle, _) in &self.needles {
             text = text.replace(needle.as_str(), "[the credential]");
         }
-        text
+        if self.form_in(&text).is_none() {
+            return text;
+        }
+        // In a form that has no one spelling: the whole line goes.
+        let line = |line| match self.form_in(line) {
+            Some(_) => "[a line with the credential]",
+            None => line,
+        };
+        text.lines().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -152,7 +160,9 @@ mod tests {
             (codes, "escaped as in JSON"),
         ] {
             assert_eq!(canary.form_in(&text), Some(form), "{text}");
-            assert!(!canary.hidden(&text).contains(&value));
+            let hidden = canary.hidden(&format!("before\n{text}\nafter"));
+            assert_eq!(canary.form_in(&hidden), None, "{hidden}");
+            assert!(hidden.starts_with("before\n") && hidden.ends_with("\nafter"));
         }
         for before in ["", "x", "xy", "xyz", "user:"] {
             for after in ["", "!", "!!"] {
