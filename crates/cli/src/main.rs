@@ -8,6 +8,7 @@ mod limits;
 mod load;
 mod output;
 mod pages;
+mod pipes;
 mod progress;
 mod review;
 mod running;

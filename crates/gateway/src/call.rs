@@ -2,6 +2,7 @@
 
 mod answer;
 mod approval;
+mod books;
 mod card;
 mod depends;
 mod send;
@@ -335,20 +336,22 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         &plan.ground,
         &plan.by,
     );
-    let (turn, refusal) = match refusal {
+    let (turn, refusal, unrecorded) = match refusal {
         // A person decides about exactly this action.
         Some(why) if record.verdict == Verdict::Held => {
             let adapted = adapted.as_ref();
             match approval::word(&session, &call, &plan, record, &why, adapted, turn).await {
-                Some(turn) => (turn, None),
+                Some(turn) => (turn, None, None),
                 None => return,
             }
         }
+        // What leaves is recorded with its attempt.
+        None if !outlives => (turn, None, Some(record)),
         refusal => {
             if let Err(why) = session.decided(&record).await {
                 return session.broken(&call, turn, &why).await;
             }
-            (turn, refusal)
+            (turn, refusal, None)
         }
     };
     if let Some((code, result)) = stopped {
@@ -392,7 +395,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     session.repaired(&call.tool, &plan.ground).await;
     let (tool, arguments) = form(&call, adapted.as_ref());
     match call.rewritten(tool, arguments) {
-        Some(message) => send(&session, &call, &plan, &message, turn).await,
+        Some(message) => send(&session, &call, &plan, &message, unrecorded, turn).await,
         None => session.broken(&call, turn, "the call cannot be written in its new form").await,
     }
 }

@@ -25,7 +25,7 @@ use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use store::{NewSession, SessionEnd, SessionId, Store};
@@ -91,6 +91,8 @@ pub struct Session {
     changes: Mutex<changes::Changes>,
     later: Mutex<Later>,
     relied: Mutex<Relied>,
+    /// Records that are still to be written, of calls that were answered.
+    writing: Arc<AtomicUsize>,
     /// What became of calls, by tool.
     tallies: Mutex<BTreeMap<String, Tally>>,
 }
@@ -159,6 +161,7 @@ impl Session {
             changes: Mutex::default(),
             later: Mutex::default(),
             relied: Mutex::default(),
+            writing: Arc::default(),
             tallies: Mutex::default(),
         });
         lock(&session.hub.live).insert(id, Arc::downgrade(&session));
@@ -311,11 +314,12 @@ impl Session {
         }
     }
 
-    /// Resolves when nothing that wants an answer is under way any more.
+    /// Resolves when nothing that wants an answer is under way any more, and all of it is on record.
     pub async fn settled(&self) {
         loop {
             let waits = |open: &Open| !matches!(open, Open::Listen { .. });
-            if !lock(&self.open).values().any(waits) {
+            let written = self.writing.load(Ordering::Acquire) == 0;
+            if written && !lock(&self.open).values().any(waits) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -504,6 +508,16 @@ impl Session {
     /// What is known of the values that calls rely on.
     pub(crate) fn relied(&self) -> &Mutex<Relied> {
         &self.relied
+    }
+
+    /// What is still to be written, as a count.
+    pub(crate) fn writing(&self) -> &Arc<AtomicUsize> {
+        &self.writing
+    }
+
+    /// True where the last record of a read could not be written; it is noted.
+    pub(crate) fn stuck(&self) -> &AtomicBool {
+        &self.hub.stuck
     }
 
     /// Durable state.

@@ -34,6 +34,9 @@ pub const WAL_PAGES: u64 = 1_000;
 /// would let it grow without end.
 pub const WAL_BYTES: u64 = 16 << 20;
 
+/// Bytes past which the writer copies it back itself before it goes on: on a busy machine the copier may not get its turn.
+pub const WAL_MOST: u64 = 24 << 20;
+
 /// How long the writer waits for that where a reader stands in the way; then it is tried again later.
 pub const COPY: Duration = Duration::from_millis(100);
 
@@ -99,6 +102,10 @@ pub const FAULTS: usize = 200;
 /// Requests and attempts that a verification keeps in mind to see whether each is complete: some 200 MB. Past this it
 /// says that it did not look.
 pub const TRACKED: usize = 2_000_000;
+
+/// How long records of calls that only read wait for others to share a transaction with: what the end of the process may
+/// cost of reads. Far less than a person notices, and long enough for many calls.
+pub const LAZY_COMMIT: Duration = Duration::from_millis(10);
 
 /// How often rows are read again that differ from their records while a gateway goes on writing between the two looks.
 pub const LOOKS: u32 = 5;

@@ -62,6 +62,8 @@ pub trait Store: Send + Sync {
     fn grant(&self, grant: NewGrant) -> Answer<'_, ()>;
     /// The granted contracts of each tool of a server, in all scopes: [`Grant::in_scope`] finds the one that holds.
     fn grants(&self, server: String) -> Answer<'_, Vec<Grant>>;
+    /// The grant of one tool that holds in a scope, as [`Grant::in_scope`] finds it among all of them.
+    fn grant_of(&self, server: String, scope: String, tool: String) -> Answer<'_, Option<Grant>>;
 
     // The ledger.
 
@@ -72,6 +74,12 @@ pub trait Store: Send + Sync {
     /// Refused where the request was not admitted (or held and not approved), where an earlier attempt is under way or
     /// done, and where one is in doubt and nothing says why it may be repeated.
     fn intend(&self, attempt: NewAttempt) -> Answer<'_, AttemptId>;
+    /// Records an admitted request and its first attempt, in one write: what [`Store::decide`] and [`Store::intend`] do
+    /// one after the other. The caller names the attempt, so that it need not wait for its name.
+    ///
+    /// The write is queued when the future is first polled, before what is queued later; of what only reads the caller
+    /// may go on from there.
+    fn leave(&self, decision: Decision, attempt: AttemptId, new: NewAttempt) -> Answer<'_, ()>;
     /// Records what came of an attempt. A second outcome must say that it is late; it is appended.
     fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()>;
     /// Records what a person found out about an attempt in doubt.

@@ -4,6 +4,7 @@ use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::output::{self, Shell};
+use crate::pipes;
 use crate::running;
 use crate::server::{self, ServerArgs};
 use crate::state::{self, StoreArgs, wait};
@@ -152,7 +153,7 @@ Examples:
                     }
                 }
             });
-            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            let (input, output) = (pipes::input(), pipes::output());
             let stop = mcp::interrupted();
             let outcome = gateway::wrap::wrap(hub, wrapped, input, output, stop).await;
             // What was told last is still on its way.

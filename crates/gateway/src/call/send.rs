@@ -1,5 +1,6 @@
 //! One attempt: what is on record before the first byte leaves, and what came of it.
 
+use super::books::Books;
 use super::task::{self, Deferred};
 use super::{Call, Plan, Turn, answer};
 use crate::event;
@@ -11,7 +12,7 @@ use crate::upstream::Fate;
 use contract::admission::{Action, Code, Refusal, Retry};
 use mcp::message::{self, Message};
 use std::sync::Arc;
-use store::{NewAttempt, NewOutcome, OutcomeState};
+use store::{Decision, OutcomeState};
 
 /// True where what is live is no longer what was decided about. Nothing was read since, and yet it may have moved.
 pub(super) fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
@@ -39,39 +40,38 @@ pub(super) async fn say_moved(session: &Session, call: &Call, plan: &Plan) {
     session.reply(&call.id, message::response(&call.id, &result)).await;
 }
 
-/// One attempt: the intent is on record before the first byte leaves, the outcome before the client hears of it.
+/// One attempt. `decision` is what is not on record yet of why it may leave.
 pub(super) async fn send(
     session: &Arc<Session>,
     call: &Arc<Call>,
     plan: &Arc<Plan>,
     message: &Message,
+    decision: Option<Decision>,
     turn: Turn,
 ) {
     if moved_on(session, call, plan) {
+        if let Some(decision) = decision
+            && let Err(why) = session.decided(&decision).await
+        {
+            return session.broken(call, turn, &why).await;
+        }
         drop(turn);
         return say_moved(session, call, plan).await;
     }
-    let attempt = NewAttempt {
-        request: plan.request,
-        target: session.upstream().name().to_owned(),
-        idempotency_key: None,
-        again: None,
-        at: event::now(),
-    };
-    let attempt = match session.store().intend(attempt).await {
-        Ok(attempt) => attempt,
-        Err(why) => return session.broken(call, turn, &why.to_string()).await,
+    let mut books = match Books::open(session, plan, decision).await {
+        Ok(books) => books,
+        Err(why) => return session.broken(call, turn, &why).await,
     };
     if session.withdrawn(&call.id) {
         // Cancelled before it left: the client expects no answer.
         drop(turn);
-        record(session, attempt, OutcomeState::NotSent, None).await;
+        books.settle(OutcomeState::NotSent, None).await;
         return session.unheard(&call.id).await;
     }
     // Recording took its time: what was decided must still be about what is there now.
     if moved_on(session, call, plan) {
         drop(turn);
-        record(session, attempt, OutcomeState::NotSent, None).await;
+        books.settle(OutcomeState::NotSent, None).await;
         return say_moved(session, call, plan).await;
     }
     let sent = session.upstream().ask_in(plan.epoch, message).await;
@@ -84,33 +84,35 @@ pub(super) async fn send(
         Fate::Answered(answer) => {
             if let Some(task) = task::named(call, &answer) {
                 // Under way until its result comes; a plan is kept as long.
+                let attempt = books.attempt().await;
                 session.defer(task, Deferred::new(call, plan, attempt)).await;
                 return session.reply(&call.id, answer.text().to_owned()).await;
             }
             let (text, state) = judged(session, call, plan, answer).await;
-            let kept = plan.ground.effect.then(|| text.clone());
-            record(session, attempt, state, kept).await;
+            if books.follow() {
+                session.reply(&call.id, text).await;
+                return books.settle(state, None).await;
+            }
+            books.settle(state, Some(text.clone())).await;
             session.reply(&call.id, text).await;
-            if plan.ground.effect
-                && let Err(why) = session.store().delivered(plan.request, event::now()).await
-            {
+            if let Err(why) = session.store().delivered(plan.request, event::now()).await {
                 let what = format!("that an answer was delivered could not be recorded: {why}");
                 session.tell("fault", Some(&call.tool), None, &what);
             }
         }
         Fate::NotSent(why) => {
-            record(session, attempt, OutcomeState::NotSent, None).await;
+            books.settle(OutcomeState::NotSent, None).await;
             let result = refusal::not_sent(&call.tool, &why, plan.era);
             session.reply(&call.id, message::response(&call.id, &result)).await;
         }
         Fate::Refused(why) => {
-            record(session, attempt, OutcomeState::Failed, None).await;
+            books.settle(OutcomeState::Failed, None).await;
             let result = refusal::turned_away(&call.tool, &why, plan.era);
             session.reply(&call.id, message::response(&call.id, &result)).await;
         }
         Fate::Lost(why) => {
-            record(session, attempt, OutcomeState::InDoubt, None).await;
-            session.give_up(Deferred::new(call, plan, attempt));
+            books.settle(OutcomeState::InDoubt, None).await;
+            session.give_up(Deferred::new(call, plan, books.attempt().await));
             if session.withdrawn(&call.id) {
                 return session.unheard(&call.id).await;
             }
@@ -148,26 +150,4 @@ async fn judged(
             (as_it_came, OutcomeState::Done)
         }
     }
-}
-
-pub(super) async fn record(
-    session: &Session,
-    attempt: store::AttemptId,
-    state: OutcomeState,
-    answer: Option<String>,
-) {
-    session.came(state);
-    let outcome = NewOutcome { attempt, state, answer, late: false, at: event::now() };
-    session.noted("an outcome", session.store().outcome(outcome).await);
-}
-
-/// What became known after another outcome was on record.
-pub(super) async fn record_late(
-    session: &Session,
-    attempt: store::AttemptId,
-    state: OutcomeState,
-    answer: Option<String>,
-) {
-    let outcome = NewOutcome { attempt, state, answer, late: true, at: event::now() };
-    session.noted("a late outcome", session.store().outcome(outcome).await);
 }

@@ -3,7 +3,7 @@
 //! A call that runs as a task has its outcome when the deferred result comes: in the old era as the answer to
 //! `tasks/result`, in the new one inside the answer to `tasks/get`. It is measured as an immediate one is.
 
-use super::send::{record, record_late};
+use super::books::{record, record_late};
 use super::{Call, Plan, answer};
 use crate::limits;
 use crate::session::{Session, lock};

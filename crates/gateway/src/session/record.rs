@@ -203,9 +203,9 @@ impl Session {
         live: &str,
     ) -> Result<Option<Arc<Revised>>, String> {
         let server = self.upstream.name().to_owned();
-        let grants = self.hub.store.grants(server.clone()).await.map_err(|why| why.to_string())?;
-        let grant = Grant::in_scope(&grants, &self.scope(), tool);
-        let Some(grant) = grant.filter(|grant| grant.stands_for(live)).cloned() else {
+        let grant = self.hub.store.grant_of(server.clone(), self.scope(), tool.to_owned());
+        let grant = grant.await.map_err(|why| why.to_string())?;
+        let Some(grant) = grant.filter(|grant| grant.stands_for(live)) else {
             return Ok(None);
         };
         let same = self.upstream.live(tool).into_iter().find(|live| live.digest() == grant.digest);
@@ -348,8 +348,13 @@ impl Session {
     /// Takes down a decision.
     pub(crate) async fn decided(&self, decision: &store::Decision) -> Result<(), String> {
         self.hub.store.decide(decision.clone()).await.map_err(|why| why.to_string())?;
-        self.hub.metrics.decided(&decision.server, &decision.verdict);
+        self.counted(decision);
         Ok(())
+    }
+
+    /// Counts a decision.
+    pub(crate) fn counted(&self, decision: &store::Decision) {
+        self.hub.metrics.decided(&decision.server, &decision.verdict);
     }
 
     /// Counts what came of an attempt.

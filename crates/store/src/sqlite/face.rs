@@ -94,16 +94,30 @@ impl Store for Sqlite {
         self.read(move |conn| revisions::grants(conn, &server))
     }
 
+    fn grant_of(&self, server: String, scope: String, tool: String) -> Answer<'_, Option<Grant>> {
+        self.look(move |conn| revisions::grant_of(conn, &server, &scope, &tool))
+    }
+
     fn decide(&self, decision: Decision) -> Answer<'_, ()> {
         self.write(move |work| ledger::decide(work, decision))
     }
 
     fn intend(&self, attempt: NewAttempt) -> Answer<'_, AttemptId> {
-        self.write(move |work| ledger::intend(work, attempt))
+        self.write(move |work| {
+            let id = work.ids.attempt(attempt.at)?;
+            ledger::intend(work, id, attempt).map(|()| id)
+        })
+    }
+
+    fn leave(&self, decision: Decision, attempt: AttemptId, new: NewAttempt) -> Answer<'_, ()> {
+        self.write_when(decision.effect, move |work| {
+            ledger::decide(work, decision)?;
+            ledger::intend(work, attempt, new)
+        })
     }
 
     fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()> {
-        self.write(move |work| ledger::outcome(work, outcome))
+        self.write_when(!outcome.reads, move |work| ledger::outcome(work, outcome))
     }
 
     fn resolve(

@@ -115,7 +115,11 @@ fn check(new: &Decision) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn intend(work: &mut Work<'_>, new: NewAttempt) -> Result<AttemptId, StoreError> {
+pub(super) fn intend(
+    work: &mut Work<'_>,
+    id: AttemptId,
+    new: NewAttempt,
+) -> Result<(), StoreError> {
     at_most("The target", &new.target, limits::TEXT_BYTES)?;
     let key = new.idempotency_key;
     at_most("The idempotency key", key.as_deref().unwrap_or_default(), limits::TEXT_BYTES)?;
@@ -140,7 +144,6 @@ pub(super) fn intend(work: &mut Work<'_>, new: NewAttempt) -> Result<AttemptId, 
         }
     };
     work.durable = effect;
-    let id = work.ids.attempt(new.at)?;
     let entry = Entry::new(Kind::Intent, new.at)
         .request(new.request)
         .with("attempt", id.to_string())
@@ -153,7 +156,7 @@ pub(super) fn intend(work: &mut Work<'_>, new: NewAttempt) -> Result<AttemptId, 
         "INSERT INTO attempt (id, request, n, target, key, at, writer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![id.to_string(), request, n, new.target, key, new.at, work.writer],
     )?;
-    Ok(id)
+    Ok(())
 }
 
 /// Whether a decision may rest on an approval: it was redeemed, and nothing else left under it.

@@ -18,9 +18,9 @@ mod writer;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -31,7 +31,7 @@ use crate::word::words;
 use crate::{Answer, Ids, Millis, StoreError};
 use reader::Question;
 use work::Work;
-use writer::{Job, Shared};
+use writer::{Lazy, Queued, Shared};
 
 words! {
     /// What a store is opened for.
@@ -97,6 +97,8 @@ pub struct Sqlite {
     writes: Option<Writes>,
     questions: Option<Sender<Question>>,
     question_places: Arc<Semaphore>,
+    /// For questions that are answered without a reader.
+    at_hand: Mutex<Connection>,
     threads: Vec<JoinHandle<()>>,
     /// What the readers need to open payloads; `None` where the key was not readable.
     seal: Option<Arc<crate::keys::Seal>>,
@@ -108,7 +110,8 @@ pub struct Sqlite {
 
 /// The way to the writer.
 struct Writes {
-    queue: Sender<Box<dyn Job>>,
+    queue: Sender<Queued>,
+    lazy: Arc<Lazy>,
     places: Arc<Semaphore>,
     shared: Arc<Shared>,
 }
@@ -133,13 +136,40 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Answer<'_, T> {
+        self.write_when(true, work)
+    }
+
+    /// Queues a write; one that is not urgent may wait for others, to share their transaction.
+    fn write_when<T: Send + 'static>(
+        &self,
+        urgent: bool,
+        work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Answer<'_, T> {
         Box::pin(async move {
             let writes = self.writes.as_ref().ok_or(StoreError::ReadOnly)?;
             let place = Arc::clone(&writes.places).acquire_owned().await;
             let place = place.map_err(|_| StoreError::Closed)?;
             let (reply, answer) = oneshot::channel();
-            writes.queue.send(writer::job(work, reply, place)).map_err(|_| StoreError::Closed)?;
+            let job = writer::job(work, reply, place);
+            let wake = match urgent {
+                true => Some(Queued::Urgent(job)),
+                false => writes.lazy.put(job).then_some(Queued::Lazy),
+            };
+            if let Some(wake) = wake {
+                writes.queue.send(wake).map_err(|_| StoreError::Closed)?;
+            }
             answer.await.map_err(|_| StoreError::Closed)?
+        })
+    }
+
+    /// Answers at once, in the caller's thread: for questions about one row of a small table.
+    fn look<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Answer<'_, T> {
+        Box::pin(async move {
+            let conn = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
+            question(&conn).map_err(|error| error.at(&self.place))
         })
     }
 

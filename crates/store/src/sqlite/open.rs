@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
@@ -73,18 +73,32 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     let copier = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     copier.busy_timeout(limits::COPY)?;
     let (queue, jobs) = mpsc::channel();
-    let one = Writer { conn, log, key: key.clone(), shared: Arc::clone(&shared) };
-    let mut threads: Vec<_> =
-        writer::start(one, copier, path, jobs).map_err(|error| StoreError::io(&error))?.into();
+    let lazy = Arc::<writer::Lazy>::default();
+    let one = Writer {
+        conn,
+        log,
+        key: key.clone(),
+        shared: Arc::clone(&shared),
+        wal: writer::wal_of(path),
+    };
+    let mut threads: Vec<_> = writer::start(one, copier, path, jobs, Arc::clone(&lazy))
+        .map_err(|error| StoreError::io(&error))?
+        .into();
     let (questions, asked) = mpsc::channel();
     threads.extend(reader::start(connections, asked).map_err(|error| StoreError::io(&error))?);
     Ok(Sqlite {
         place,
         ids,
         key,
-        writes: Some(Writes { queue, places: Arc::new(Semaphore::new(limits::QUEUE)), shared }),
+        writes: Some(Writes {
+            queue,
+            lazy,
+            places: Arc::new(Semaphore::new(limits::QUEUE)),
+            shared,
+        }),
         questions: Some(questions),
         question_places: Arc::new(Semaphore::new(limits::READ_QUEUE)),
+        at_hand: Mutex::new(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?),
         threads,
         seal: Some(seal),
         _mark: Some(mark),
@@ -106,6 +120,7 @@ fn read_only(path: &Path, place: String, options: Options) -> Result<Sqlite, Sto
         writes: None,
         questions: Some(questions),
         question_places: Arc::new(Semaphore::new(limits::READ_QUEUE)),
+        at_hand: Mutex::new(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?),
         threads,
         // Without the key everything but the payloads can be read.
         seal: Seal::open(path, false).ok().map(Arc::new),

@@ -191,16 +191,34 @@ pub(super) fn grant(work: &mut Work<'_>, new: &NewGrant) -> Result<(), StoreErro
 }
 
 pub(super) fn grants(conn: &Connection, server: &str) -> Result<Vec<Grant>, StoreError> {
-    rows(conn, "SELECT * FROM granted WHERE server = ?1 ORDER BY tool", &[&server], |row| {
-        Ok(Grant {
-            scope: scope_of(row)?,
-            tool: row.get("tool")?,
-            digest: row.get("digest")?,
-            how: word(row, "how", GrantHow::from_word)?,
-            by: row.get("by")?,
-            at: row.get("at")?,
-            gone_at: row.get("gone_at")?,
-        })
+    rows(conn, "SELECT * FROM granted WHERE server = ?1 ORDER BY tool", &[&server], granted)
+}
+
+/// A scope's own grant goes before the one of before scopes were told apart.
+pub(super) fn grant_of(
+    conn: &Connection,
+    server: &str,
+    scope: &str,
+    tool: &str,
+) -> Result<Option<Grant>, StoreError> {
+    // Two look-ups by the whole key: a plan for one question over both is made anew for each value.
+    let sql = "SELECT * FROM granted WHERE server = ?1 AND scope = ?2 AND tool = ?3";
+    let of = |scope: &str| Ok(rows(conn, sql, &[&server, &scope, &tool], granted)?.pop());
+    match of(scope)? {
+        None if !scope.is_empty() => of(""),
+        found => Ok(found),
+    }
+}
+
+fn granted(row: &Row<'_>) -> Result<Grant, StoreError> {
+    Ok(Grant {
+        scope: scope_of(row)?,
+        tool: row.get("tool")?,
+        digest: row.get("digest")?,
+        how: word(row, "how", GrantHow::from_word)?,
+        by: row.get("by")?,
+        at: row.get("at")?,
+        gone_at: row.get("gone_at")?,
     })
 }
 

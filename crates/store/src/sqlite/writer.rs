@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -78,6 +78,31 @@ where
     }
 }
 
+/// What wakes the writer.
+pub(super) enum Queued {
+    /// A write that somebody waits for.
+    Urgent(Box<dyn Job>),
+    /// The first of the writes that can wait.
+    Lazy,
+}
+
+/// Writes that can wait, in order. They wake the writer once, not each.
+#[derive(Default)]
+pub(super) struct Lazy(Mutex<Vec<Box<dyn Job>>>);
+
+impl Lazy {
+    /// Takes one in; true where it is the first.
+    pub(super) fn put(&self, job: Box<dyn Job>) -> bool {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.push(job);
+        waiting.len() == 1
+    }
+
+    fn take(&self) -> Vec<Box<dyn Job>> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// What both threads share.
 pub(super) struct Shared {
     pub(super) place: String,
@@ -108,6 +133,13 @@ pub(super) struct Writer {
     pub(super) log: Log,
     pub(super) key: VerifyingKey,
     pub(super) shared: Arc<Shared>,
+    /// The write-ahead log.
+    pub(super) wal: PathBuf,
+}
+
+/// The file of a database's write-ahead log.
+pub(super) fn wal_of(database: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-wal", database.display()))
 }
 
 /// Starts the threads; they end when the queue is dropped.
@@ -115,20 +147,21 @@ pub(super) fn start(
     writer: Writer,
     copier: Connection,
     database: &Path,
-    queue: Receiver<Box<dyn Job>>,
+    queue: Receiver<Queued>,
+    lazy: Arc<Lazy>,
 ) -> io::Result<[JoinHandle<()>; 3]> {
     let (to_flusher, commits) = mpsc::channel();
     // One note that there is something to copy is as good as many.
     let (to_copier, notes) = mpsc::sync_channel(1);
     let shared = Arc::clone(&writer.shared);
-    let wal = PathBuf::from(format!("{}-wal", database.display()));
+    let wal = wal_of(database);
     let also = wal.clone();
     let flusher = Flusher { wal, shared, file: None, since_copy: 0, length: 0, copier: to_copier };
     let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
         std::thread::Builder::new().name(name.into()).spawn(run)
     };
     Ok([
-        start("store-writer", Box::new(move || writer.run(&queue, &to_flusher)))?,
+        start("store-writer", Box::new(move || writer.run(&queue, &lazy, &to_flusher)))?,
         start("store-flusher", Box::new(move || flusher.run(&commits)))?,
         start("store-copier", Box::new(move || copy_back(&copier, &also, &notes)))?,
     ])
@@ -138,11 +171,33 @@ pub(super) fn start(
 type Commit = Vec<Box<dyn Job>>;
 
 impl Writer {
-    fn run(mut self, queue: &Receiver<Box<dyn Job>>, flusher: &Sender<Commit>) {
+    fn run(mut self, queue: &Receiver<Queued>, lazy: &Lazy, flusher: &Sender<Commit>) {
         while let Ok(first) = queue.recv() {
-            let mut batch = vec![first];
-            batch.extend(queue.try_iter().take(limits::BATCH - 1));
-            self.batch(batch, flusher);
+            let mut urgent = match first {
+                Queued::Urgent(job) => vec![job],
+                // Nobody waits for it: let more share the transaction, until somebody does.
+                Queued::Lazy => match queue.recv_timeout(limits::LAZY_COMMIT) {
+                    Ok(Queued::Urgent(job)) => vec![job],
+                    Ok(Queued::Lazy) | Err(_) => Vec::new(),
+                },
+            };
+            urgent.extend(queue.try_iter().take(limits::BATCH - 1).filter_map(
+                |queued| match queued {
+                    Queued::Urgent(job) => Some(job),
+                    Queued::Lazy => None,
+                },
+            ));
+            // What could wait was queued before what depends on it.
+            let mut batch = lazy.take();
+            batch.append(&mut urgent);
+            // What a wake was about may have gone with an earlier batch.
+            if !batch.is_empty() {
+                self.batch(batch, flusher);
+            }
+        }
+        let rest = lazy.take();
+        if !rest.is_empty() {
+            self.batch(rest, flusher);
         }
         self.last_words(flusher);
     }
@@ -179,7 +234,8 @@ impl Writer {
                 Err(error) => job.finish(Err(error)),
             }
         }
-        if erased {
+        let length = std::fs::metadata(&self.wal).map_or(0, |wal| wal.len());
+        if erased || length > limits::WAL_MOST {
             self.forget();
         }
         if let Err(unsent) = flusher.send(waiting) {
@@ -216,7 +272,7 @@ impl Writer {
     ) -> Result<(Vec<Result<bool, StoreError>>, bool), StoreError> {
         let shared = Arc::clone(&self.shared);
         shared.step(Step::Begin)?;
-        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         self.catch_up()?;
         let mut work = Work {
             conn: &self.conn,
@@ -249,7 +305,7 @@ impl Writer {
         }
         let erased = work.erased;
         shared.step(Step::Commit)?;
-        self.conn.execute_batch("COMMIT")?;
+        self.conn.prepare_cached("COMMIT")?.execute([])?;
         shared.step(Step::Committed)?;
         Ok((ends, erased))
     }
@@ -266,7 +322,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes what was erased out of the write-ahead log too. Where a reader stands in the way, the log is cut later.
+    /// Empties the write-ahead log: of what was erased, or of what is too much. Where a reader stands in the way, the log is cut later.
     fn forget(&self) {
         let _ = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
