@@ -31,6 +31,7 @@ struct Path {
     next: u64,
     rounds: Vec<Round>,
     effects: Vec<Duration>,
+    lists: Vec<Duration>,
 }
 
 struct Round {
@@ -81,6 +82,9 @@ fn run() -> Outcome<()> {
         for _ in 0..EFFECTS {
             let took = path.call("write_note")?;
             path.effects.push(took);
+            let begun = Instant::now();
+            path.ask("tools/list", &json!({}))?;
+            path.lists.push(begun.elapsed());
         }
     }
     report(&paths);
@@ -88,7 +92,10 @@ fn run() -> Outcome<()> {
 }
 
 fn report(paths: &[Path]) {
-    println!("{:20} {:>10} {:>10} {:>12} {:>14}", "reads", "p50", "p99", "calls/s", "effect p50");
+    println!(
+        "{:20} {:>10} {:>10} {:>12} {:>14} {:>11}",
+        "reads", "p50", "p99", "calls/s", "effect p50", "list p50"
+    );
     let figures: Vec<(f64, f64, f64)> = paths
         .iter()
         .map(|path| {
@@ -97,8 +104,9 @@ fn report(paths: &[Path]) {
             let p99 = of(&|round| micros(round.p99));
             let rate = of(&|round| round.per_second);
             let effect = median(path.effects.iter().map(|took| micros(*took)).collect());
+            let list = median(path.lists.iter().map(|took| micros(*took)).collect());
             println!(
-                "{:20} {p50:>7.0} µs {p99:>7.0} µs {rate:>12.0} {effect:>11.0} µs",
+                "{:20} {p50:>7.0} µs {p99:>7.0} µs {rate:>12.0} {effect:>11.0} µs {list:>8.0} µs",
                 path.name
             );
             (p50, p99, rate)
@@ -132,8 +140,8 @@ impl Path {
             .spawn()?;
         let input = child.stdin.take().ok_or("no pipe")?;
         let output = BufReader::new(child.stdout.take().ok_or("no pipe")?);
-        let (rounds, effects) = (Vec::new(), Vec::new());
-        let mut path = Path { name, child, input, output, next: 0, rounds, effects };
+        let (rounds, effects, lists) = (Vec::new(), Vec::new(), Vec::new());
+        let mut path = Path { name, child, input, output, next: 0, rounds, effects, lists };
         let params = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},

@@ -77,6 +77,9 @@ impl SettingsArgs {
 }
 
 fn decision_map(path: &str) -> Result<DecisionMap, Failure> {
-    let value = contract::text::read(path, &files::read(path)?)?;
-    Ok(DecisionMap::read(path, &value)?)
+    let bytes = files::read(path)?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Failure::one(path, "The decision map is no text in UTF-8.", "Save it as UTF-8.")
+    })?;
+    Ok(DecisionMap::parse(path, &text)?)
 }

@@ -134,7 +134,7 @@ fn mistakes_of_a_map_are_told_with_their_lines() {
     );
     let run = ["diff", "old.json", "old.json", "--decision-map", "map.yaml"];
     let told = folder.run(&run).code(2);
-    for part in ["map.yaml", "fame", "pray"] {
+    for part in ["map.yaml:5:15", "fame", "map.yaml:5:28", "pray"] {
         assert!(told.err.contains(part), "{part}: {}", told.err);
     }
     folder.run(&["diff", "old.json", "old.json", "--decision-map", "none.yaml"]).code(2);

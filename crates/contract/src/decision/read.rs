@@ -16,16 +16,23 @@ impl DecisionMap {
     /// Reads a map from its YAML (or JSON) text; `name` is the file, for the places of problems.
     ///
     /// # Errors
-    /// All problems at once: text that is no YAML (with line and column), duplicate and unknown members,
-    /// unknown decisions and consequences, lines that name no place.
+    /// All problems at once, with line and column: text that is no YAML, duplicate and unknown members, unknown
+    /// decisions and consequences, lines that name no place.
     pub fn parse(name: &str, text: &str) -> Result<DecisionMap, Vec<Problem>> {
-        DecisionMap::read(name, &crate::text::read(name, text.as_bytes())?)
+        let located = crate::text::read_located(name, text.as_bytes())?;
+        DecisionMap::read("", &located.value).map_err(|problems| {
+            let located = |problem: Problem| {
+                let pointer = problem.place.strip_prefix('#').unwrap_or_default();
+                Problem { place: located.place(pointer), ..problem }
+            };
+            problems.into_iter().map(located).collect()
+        })
     }
 
     /// Reads a map from a value.
     ///
     /// # Errors
-    /// As [`DecisionMap::parse`], without the text.
+    /// As [`DecisionMap::parse`]; without the text, places are pointers: `name#/pointer`.
     pub fn read(name: &str, value: &Value) -> Result<DecisionMap, Vec<Problem>> {
         let mut reader = Reader { name, problems: Vec::new(), lines: 0 };
         let map = reader.map(value);

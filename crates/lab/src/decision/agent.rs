@@ -19,7 +19,7 @@ pub struct Start {
     pub command: Vec<String>,
     /// The folder in which it works.
     pub folder: PathBuf,
-    /// Its environment, beside [`KEPT`].
+    /// Its environment, beside the few that every program is given.
     pub env: BTreeMap<String, String>,
     /// What is written to its standard input.
     pub input: String,

@@ -1,7 +1,7 @@
 //! Drift tests: an old plan against a server that changed under the live connection.
 //!
-//! A [scenario](scenario::Scenario) is a file that reads like the story it tests. [`parse`] turns it into values and
-//! says everything that is wrong with it, [`run`] starts what it names and plays the client, [`judge`] holds what was
+//! A [scenario](scenario::Scenario) is a file that reads like the story it tests. `parse` turns it into values and
+//! says everything that is wrong with it, `run` starts what it names and plays the client, `judge` holds what was
 //! seen against what must be seen. Only `run`, `peer` and `relay` touch processes; the rest is pure.
 
 mod check;
