@@ -44,6 +44,16 @@ pub fn output() -> Box<dyn AsyncWrite + Unpin + Send> {
     }
 }
 
+/// Lets sockets wait again, as they came: whoever started this program may go on with them.
+pub fn give_back() {
+    let ends =
+        [io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned()];
+    for end in ends.into_iter().flatten() {
+        // What is no socket was opened anew and is not concerned.
+        let _ = Socket::from(end).set_nonblocking(false);
+    }
+}
+
 enum Way {
     Pipe,
     Socket(Socket),
@@ -62,7 +72,12 @@ fn way(end: io::Result<OwnedFd>) -> Option<Way> {
     {
         return None;
     }
-    let socket = Socket::from(OwnedFd::from(end));
+    let end = OwnedFd::from(end);
+    // Messages of other kinds have bounds of their own.
+    if rustix::net::sockopt::socket_type(&end).ok()? != rustix::net::SocketType::STREAM {
+        return None;
+    }
+    let socket = Socket::from(end);
     // A socket of another family says so here.
     socket.peer_addr().ok()?;
     socket.set_nonblocking(true).ok()?;

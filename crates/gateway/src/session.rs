@@ -25,7 +25,7 @@ use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use store::{NewSession, SessionEnd, SessionId, Store};
@@ -318,8 +318,9 @@ impl Session {
     pub async fn settled(&self) {
         loop {
             let waits = |open: &Open| !matches!(open, Open::Listen { .. });
-            let written = self.writing.load(Ordering::Acquire) == 0;
-            if written && !lock(&self.open).values().any(waits) {
+            // In this order: a call that is no longer open has its records counted.
+            let answered = !lock(&self.open).values().any(waits);
+            if answered && self.writing.load(Ordering::Acquire) == 0 {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -513,11 +514,6 @@ impl Session {
     /// What is still to be written, as a count.
     pub(crate) fn writing(&self) -> &Arc<AtomicUsize> {
         &self.writing
-    }
-
-    /// True where the last record of a read could not be written; it is noted.
-    pub(crate) fn stuck(&self) -> &AtomicBool {
-        &self.hub.stuck
     }
 
     /// Durable state.

@@ -101,6 +101,10 @@ pub fn locate<'a>(
     if is_remote(target) {
         return Err(Lost::Network(target.to_owned()));
     }
+    // A path from the root of a file system is no path beside the file that refers.
+    if target.starts_with('/') {
+        return Err(Lost::File(target.to_owned()));
+    }
     let wanted = if target.is_empty() { from.to_owned() } else { joined(from, target) };
     let (file, root) = file_named(&wanted).ok_or_else(|| Lost::File(target.to_owned()))?;
     if fragment.is_empty() || fragment.starts_with('/') {
@@ -164,7 +168,7 @@ pub fn percent_decoded(text: &str) -> String {
     while at < bytes.len() {
         let code = text
             .get(at + 1..at + 3)
-            .filter(|_| bytes[at] == b'%')
+            .filter(|hex| bytes[at] == b'%' && hex.bytes().all(|digit| digit.is_ascii_hexdigit()))
             .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match code {
             Some(byte) => {

@@ -77,9 +77,16 @@ pub trait Store: Send + Sync {
     /// Records an admitted request and its first attempt, in one write: what [`Store::decide`] and [`Store::intend`] do
     /// one after the other. The caller names the attempt, so that it need not wait for its name.
     ///
-    /// The write is queued when the future is first polled, before what is queued later; of what only reads the caller
-    /// may go on from there.
-    fn leave(&self, decision: Decision, attempt: AttemptId, new: NewAttempt) -> Answer<'_, ()>;
+    /// The first answer says that the write is queued, before all that is queued later: of what only reads the caller may
+    /// go on from there. The second says that it is written; for an effect, that it is on disk.
+    fn leave(
+        &self,
+        decision: Decision,
+        attempt: AttemptId,
+        new: NewAttempt,
+    ) -> Answer<'_, Answer<'_, ()>>;
+    /// True where the last record that nobody waited for could not be written.
+    fn is_stuck(&self) -> bool;
     /// Records what came of an attempt. A second outcome must say that it is late; it is appended.
     fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()>;
     /// Records what a person found out about an attempt in doubt.

@@ -164,6 +164,7 @@ Examples:
         });
         // A read of standard input cannot be called off.
         runtime.shutdown_background();
+        pipes::give_back();
         let _ = shell;
         outcome?;
         Ok(Exit::Fine)

@@ -8,10 +8,8 @@
 use super::Plan;
 use crate::event;
 use crate::session::Session;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Poll;
 use store::{Answer, AttemptId, Decision, NewAttempt, NewOutcome, OutcomeState};
 
 /// The record of one attempt.
@@ -58,34 +56,23 @@ impl<'s> Books<'s> {
             again: None,
             at: event::now(),
         };
-        let reads = !plan.ground.effect;
         let writing = Writing::of(session);
         let Some(decision) = decision else {
             let attempt = session.store().intend(new).await.map_err(said)?;
+            let reads = !plan.ground.effect;
             return Ok(Books { session, attempt, behind: None, reads, _writing: writing });
         };
+        let reads = !decision.effect && !plan.ground.effect;
         let attempt = session.store().ids().attempt(new.at).map_err(said)?;
         session.counted(&decision);
-        let mut leaving = session.store().leave(decision, attempt, new);
-        let waits = !reads || session.stuck().load(Ordering::Acquire);
-        let end = if waits {
-            Some(leaving.as_mut().await)
-        } else {
-            poll_fn(|context| match leaving.as_mut().poll(context) {
-                Poll::Ready(end) => Poll::Ready(Some(end)),
-                Poll::Pending => Poll::Ready(None),
-            })
-            .await
-        };
-        if let Some(end) = &end {
-            session.stuck().store(end.is_err(), Ordering::Release);
-        }
-        let behind = match end {
-            Some(end) => {
-                end.map_err(said)?;
+        let waits = !reads || session.store().is_stuck();
+        let written = session.store().leave(decision, attempt, new).await.map_err(said)?;
+        let behind = match waits {
+            true => {
+                written.await.map_err(said)?;
                 None
             }
-            None => Some(leaving),
+            false => Some(written),
         };
         Ok(Books { session, attempt, behind, reads, _writing: writing })
     }
@@ -95,7 +82,7 @@ impl<'s> Books<'s> {
         self.reads
     }
 
-    /// The attempt, once its record is written. Where it cannot be, that is told and kept in mind.
+    /// The attempt, once its record is written. Where it cannot be, that is told.
     pub(super) async fn attempt(&mut self) -> AttemptId {
         if let Some(behind) = self.behind.take() {
             let end = behind.await;
@@ -118,7 +105,6 @@ impl<'s> Books<'s> {
     }
 
     fn written(&self, end: Result<(), store::StoreError>) {
-        self.session.stuck().store(end.is_err(), Ordering::Release);
         self.session.noted("a call that reads", end);
     }
 }

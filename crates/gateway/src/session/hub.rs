@@ -8,7 +8,6 @@ use crate::metrics::Metrics;
 use contract::Depends;
 use contract::admission::{Adapt, Plain, Policy};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use store::{SessionId, Store};
@@ -53,8 +52,6 @@ pub struct Hub {
     pub events: Events,
     /// What is counted.
     pub metrics: Arc<Metrics>,
-    /// The last record of a read could not be written: the next one is waited for before it leaves.
-    pub(super) stuck: AtomicBool,
     /// Sessions that are open.
     pub(super) live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
 }
@@ -69,7 +66,6 @@ impl Hub {
             adapters: Box::new(Plain),
             events: Events::default(),
             metrics: Arc::default(),
-            stuck: AtomicBool::new(false),
             live: Mutex::default(),
         }
     }
@@ -78,7 +74,6 @@ impl Hub {
     #[must_use]
     pub fn beside(&self, adapters: Box<dyn Adapt + Send + Sync>) -> Hub {
         Hub {
-            stuck: AtomicBool::new(false),
             definitions: Arc::clone(&self.definitions),
             comparisons: Comparisons::new(self.comparisons.options().clone()),
             store: Arc::clone(&self.store),

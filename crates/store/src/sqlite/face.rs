@@ -1,6 +1,7 @@
 //! The trait, method by method: each is one write or one question.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::approvals::{self, Of};
 use super::{Sqlite, counters, journal, ledger, revisions, sessions};
@@ -109,8 +110,17 @@ impl Store for Sqlite {
         })
     }
 
-    fn leave(&self, decision: Decision, attempt: AttemptId, new: NewAttempt) -> Answer<'_, ()> {
-        self.write_when(decision.effect, move |work| {
+    fn is_stuck(&self) -> bool {
+        self.writes.as_ref().is_some_and(|writes| writes.lazy.failed.load(Ordering::Acquire))
+    }
+
+    fn leave(
+        &self,
+        decision: Decision,
+        attempt: AttemptId,
+        new: NewAttempt,
+    ) -> Answer<'_, Answer<'_, ()>> {
+        self.queue(decision.effect, move |work| {
             ledger::decide(work, decision)?;
             ledger::intend(work, attempt, new)
         })

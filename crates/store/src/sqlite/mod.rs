@@ -98,7 +98,7 @@ pub struct Sqlite {
     questions: Option<Sender<Question>>,
     question_places: Arc<Semaphore>,
     /// For questions that are answered without a reader.
-    at_hand: Mutex<Connection>,
+    at_hand: Mutex<Option<Connection>>,
     threads: Vec<JoinHandle<()>>,
     /// What the readers need to open payloads; `None` where the key was not readable.
     seal: Option<Arc<crate::keys::Seal>>,
@@ -139,12 +139,22 @@ impl Sqlite {
         self.write_when(true, work)
     }
 
-    /// Queues a write; one that is not urgent may wait for others, to share their transaction.
+    /// Queues a write and waits for its end; one that is not urgent may wait for others, to share their transaction.
     fn write_when<T: Send + 'static>(
         &self,
         urgent: bool,
         work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Answer<'_, T> {
+        let queued = self.queue(urgent, work);
+        Box::pin(async move { queued.await?.await })
+    }
+
+    /// Queues a write, and says how to wait for its end.
+    fn queue<T: Send + 'static>(
+        &self,
+        urgent: bool,
+        work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Answer<'_, Answer<'_, T>> {
         Box::pin(async move {
             let writes = self.writes.as_ref().ok_or(StoreError::ReadOnly)?;
             let place = Arc::clone(&writes.places).acquire_owned().await;
@@ -153,12 +163,14 @@ impl Sqlite {
             let job = writer::job(work, reply, place);
             let wake = match urgent {
                 true => Some(Queued::Urgent(job)),
-                false => writes.lazy.put(job).then_some(Queued::Lazy),
+                false => writes.lazy.put(job)?.then_some(Queued::Lazy),
             };
             if let Some(wake) = wake {
                 writes.queue.send(wake).map_err(|_| StoreError::Closed)?;
             }
-            answer.await.map_err(|_| StoreError::Closed)?
+            let end: Answer<'_, T> =
+                Box::pin(async move { answer.await.map_err(|_| StoreError::Closed)? });
+            Ok(end)
         })
     }
 
@@ -169,7 +181,8 @@ impl Sqlite {
     ) -> Answer<'_, T> {
         Box::pin(async move {
             let conn = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
-            question(&conn).map_err(|error| error.at(&self.place))
+            question(conn.as_ref().ok_or(StoreError::Closed)?)
+                .map_err(|error| error.at(&self.place))
         })
     }
 
@@ -198,6 +211,8 @@ impl Drop for Sqlite {
     fn drop(&mut self) {
         self.writes = None;
         self.questions = None;
+        // The writer's connection closes last: it alone can leave a database without a write-ahead log.
+        *self.at_hand.lock().unwrap_or_else(PoisonError::into_inner) = None;
         for thread in self.threads.drain(..) {
             // A thread that panicked has said so; closing goes on.
             let _ = thread.join();

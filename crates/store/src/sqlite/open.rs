@@ -73,13 +73,14 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     let copier = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     copier.busy_timeout(limits::COPY)?;
     let (queue, jobs) = mpsc::channel();
-    let lazy = Arc::<writer::Lazy>::default();
+    let lazy = Arc::new(writer::Lazy::new());
     let one = Writer {
         conn,
         log,
         key: key.clone(),
         shared: Arc::clone(&shared),
         wal: writer::wal_of(path),
+        most: limits::WAL_MOST,
     };
     let mut threads: Vec<_> = writer::start(one, copier, path, jobs, Arc::clone(&lazy))
         .map_err(|error| StoreError::io(&error))?
@@ -98,7 +99,7 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
         }),
         questions: Some(questions),
         question_places: Arc::new(Semaphore::new(limits::READ_QUEUE)),
-        at_hand: Mutex::new(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?),
+        at_hand: Mutex::new(Some(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)),
         threads,
         seal: Some(seal),
         _mark: Some(mark),
@@ -120,7 +121,7 @@ fn read_only(path: &Path, place: String, options: Options) -> Result<Sqlite, Sto
         writes: None,
         questions: Some(questions),
         question_places: Arc::new(Semaphore::new(limits::READ_QUEUE)),
-        at_hand: Mutex::new(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?),
+        at_hand: Mutex::new(Some(connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)),
         threads,
         // Without the key everything but the payloads can be read.
         seal: Seal::open(path, false).ok().map(Arc::new),

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -87,19 +87,39 @@ pub(super) enum Queued {
 }
 
 /// Writes that can wait, in order. They wake the writer once, not each.
-#[derive(Default)]
-pub(super) struct Lazy(Mutex<Vec<Box<dyn Job>>>);
+pub(super) struct Lazy {
+    /// `None` once the writer has ended.
+    waiting: Mutex<Option<Vec<Box<dyn Job>>>>,
+    /// The last of them could not be written.
+    pub(super) failed: AtomicBool,
+}
 
 impl Lazy {
+    pub(super) fn new() -> Lazy {
+        Lazy { waiting: Mutex::new(Some(Vec::new())), failed: AtomicBool::new(false) }
+    }
+
     /// Takes one in; true where it is the first.
-    pub(super) fn put(&self, job: Box<dyn Job>) -> bool {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn put(&self, job: Box<dyn Job>) -> Result<bool, StoreError> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = waiting.as_mut().ok_or(StoreError::Closed)?;
         waiting.push(job);
-        waiting.len() == 1
+        Ok(waiting.len() == 1)
     }
 
     fn take(&self) -> Vec<Box<dyn Job>> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+/// Ends what waits when the writer ends, however it ends: nobody waits for a thread that is gone.
+struct Ending(Arc<Lazy>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.failed.store(true, Ordering::Release);
+        *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -135,6 +155,8 @@ pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
     /// The write-ahead log.
     pub(super) wal: PathBuf,
+    /// Its length past which it is copied back at once.
+    pub(super) most: u64,
 }
 
 /// The file of a database's write-ahead log.
@@ -161,7 +183,13 @@ pub(super) fn start(
         std::thread::Builder::new().name(name.into()).spawn(run)
     };
     Ok([
-        start("store-writer", Box::new(move || writer.run(&queue, &lazy, &to_flusher)))?,
+        start(
+            "store-writer",
+            Box::new(move || {
+                let ending = Ending(lazy);
+                writer.run(&queue, &ending.0, &to_flusher);
+            }),
+        )?,
         start("store-flusher", Box::new(move || flusher.run(&commits)))?,
         start("store-copier", Box::new(move || copy_back(&copier, &also, &notes)))?,
     ])
@@ -189,15 +217,17 @@ impl Writer {
             ));
             // What could wait was queued before what depends on it.
             let mut batch = lazy.take();
+            let lazies = batch.len();
             batch.append(&mut urgent);
             // What a wake was about may have gone with an earlier batch.
             if !batch.is_empty() {
-                self.batch(batch, flusher);
+                self.batch(batch, lazies, lazy, flusher);
             }
         }
         let rest = lazy.take();
         if !rest.is_empty() {
-            self.batch(rest, flusher);
+            let lazies = rest.len();
+            self.batch(rest, lazies, lazy, flusher);
         }
         self.last_words(flusher);
     }
@@ -212,11 +242,25 @@ impl Writer {
         }
     }
 
-    fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>, flusher: &Sender<Commit>) {
+    /// Writes jobs in one transaction. The first `lazies` are those that nobody waits for.
+    fn batch(
+        &mut self,
+        mut jobs: Vec<Box<dyn Job>>,
+        lazies: usize,
+        lazy: &Lazy,
+        flusher: &Sender<Commit>,
+    ) {
         let ends = match self.shared.broken.get() {
             Some(error) => Err(error.clone()),
             None => self.transaction(&mut jobs, false),
         };
+        if lazies > 0 {
+            let failed = match &ends {
+                Ok((ends, _)) => ends.iter().take(lazies).any(Result::is_err),
+                Err(_) => true,
+            };
+            lazy.failed.store(failed, Ordering::Release);
+        }
         let (ends, erased) = match ends {
             Ok(ends) => ends,
             Err(error) => {
@@ -234,8 +278,7 @@ impl Writer {
                 Err(error) => job.finish(Err(error)),
             }
         }
-        let length = std::fs::metadata(&self.wal).map_or(0, |wal| wal.len());
-        if erased || length > limits::WAL_MOST {
+        if erased {
             self.forget();
         }
         if let Err(unsent) = flusher.send(waiting) {
@@ -243,6 +286,22 @@ impl Writer {
                 job.finish(Err(StoreError::Closed));
             }
         }
+        self.keep_short();
+    }
+
+    /// Copies a write-ahead log back that has become too long. Where a reader holds it, that is tried again once it has
+    /// grown by as much as is copied at once.
+    fn keep_short(&mut self) {
+        let length = || std::fs::metadata(&self.wal).map_or(0, |wal| wal.len());
+        if length() <= self.most {
+            return;
+        }
+        // Nobody waits long for it: what is not copied stays safe where it is.
+        if self.conn.busy_timeout(limits::COPY).is_ok() {
+            self.forget();
+        }
+        let _ = self.conn.busy_timeout(limits::BUSY);
+        self.most = limits::WAL_MOST.max(length() + limits::WAL_PAGES * PAGE_BYTES);
     }
 
     /// One transaction for many jobs. For each: whether it waits for the disk, or why it alone failed.
