@@ -129,7 +129,7 @@ pub fn hidden_spelled_out(json: &str) -> String {
     json.chars()
         .map(|character| {
             // Line breaks and tabs stand between values.
-            let escape = report::is_hidden(character) && !character.is_ascii_whitespace();
+            let escape = report::escape::is_hidden(character) && !character.is_ascii_whitespace();
             if !escape {
                 return character.to_string();
             }
@@ -145,7 +145,7 @@ pub fn printable(text: &str) -> String {
     text.chars()
         .map(|character| match character {
             control if control.is_control() => control.escape_default().to_string(),
-            hides if report::is_hidden(hides) => hides.escape_unicode().to_string(),
+            hides if report::escape::is_hidden(hides) => hides.escape_unicode().to_string(),
             other => other.to_string(),
         })
         .collect()

@@ -7,6 +7,7 @@ mod tools;
 pub(crate) use read::check_version;
 pub use read::{Form, Reading, read, read_folder};
 pub use refs::{Reference, file_references, resolve_path};
+pub(crate) use tools::is_blank;
 
 use serde_json::Value;
 use std::collections::BTreeMap;

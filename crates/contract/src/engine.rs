@@ -182,11 +182,16 @@ impl Pair {
 
     /// The engine's answer about the two places of an edit. Where one object became tagged
     /// alternatives, also about the calls that the old texts speak of.
-    pub fn local(&self, edit: &Edit, old_text: &str) -> Local {
-        let (Some(old), Some(new)) = (&edit.at.0, &edit.at.1) else { return Local::not_asked() };
+    ///
+    /// # Errors
+    /// Where a schema cannot be read there: then no rule has anything to explain.
+    pub fn local(&self, edit: &Edit, old_text: &str) -> Result<Local, String> {
+        let (Some(old), Some(new)) = (&edit.at.0, &edit.at.1) else {
+            return Ok(Local::not_asked());
+        };
         let mut local = match self.relate(old, new) {
             Ok(relation) => Local::of(&relation),
-            Err(problems) => return Local::unreadable(&first(&problems)),
+            Err(problems) => return Err(first(&problems)),
         };
         let split = matches!(edit.what, What::VariantsChanged { .. })
             && self.direction == Direction::Input
@@ -201,7 +206,22 @@ impl Pair {
                 local.usual = Some(Local::of(&relate(&usual, &new, &question())).lost);
             }
         }
-        local
+        Ok(local)
+    }
+
+    /// Where keywords of one side hold what they must not, and do not so on the other: nothing is said there.
+    pub fn senseless(&self) -> Vec<String> {
+        let problems = |document: &Arc<Value>| {
+            Schema::read_at(Arc::clone(document), "", &ReadOptions::default())
+                .err()
+                .unwrap_or_default()
+        };
+        let (old, new) = (problems(&self.old), problems(&self.new));
+        let only = |one: &[schema::SchemaProblem], two: &[schema::SchemaProblem]| {
+            let alone = one.iter().filter(|problem| !two.contains(problem));
+            alone.map(|problem| problem.pointer.clone()).collect::<Vec<_>>()
+        };
+        [only(&old, &new), only(&new, &old)].concat()
     }
 
     /// Gives the findings their witnesses, and reports what the whole relation shows and no
@@ -213,10 +233,7 @@ impl Pair {
         let settled = changes.iter().any(|change| change.axes.compat >= Compat::Undecided);
         let relation = match self.relate("", "") {
             Ok(relation) => relation,
-            Err(problems) if settled => {
-                let _ = problems;
-                return Vec::new();
-            }
+            Err(_) if settled => return Vec::new(),
             Err(problems) => return vec![comparison::unreadable(&first(&problems), context)],
         };
         let (answer, side) = match self.direction {

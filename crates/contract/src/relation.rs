@@ -50,15 +50,6 @@ impl Local {
         }
     }
 
-    /// The schema cannot be read, so nothing is known.
-    pub fn unreadable(why: &str) -> Local {
-        Local {
-            lost: Lookup::Unknown(why.to_string()),
-            gained: Lookup::Unknown(why.to_string()),
-            usual: None,
-        }
-    }
-
     /// Proved: every old value still fits.
     pub fn loses_nothing(&self) -> bool {
         matches!(self.lost, Lookup::Nothing)

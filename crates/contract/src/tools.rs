@@ -3,7 +3,7 @@
 use crate::change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Subject};
 use crate::diff::Options;
 use crate::digest;
-use crate::document::{Tool, ToolList};
+use crate::document::{self, Tool, ToolList};
 use crate::edit::walk;
 use crate::engine::{Direction, Pair, concerns_sets};
 use crate::heirs;
@@ -181,19 +181,34 @@ fn schemas(
     let edits = walk(&node(before), &node(after));
     let engine = Pair::of_call(before, after, direction);
     let mut changes = Vec::new();
+    let mut unreadable = None;
     for edit in &edits {
-        let local = if concerns_sets(edit) {
-            engine.local(edit, context.old_text)
-        } else {
-            Local::not_asked()
+        let local = match concerns_sets(edit).then(|| engine.local(edit, context.old_text)) {
+            Some(Ok(local)) => local,
+            Some(Err(why)) => {
+                unreadable.get_or_insert(why);
+                continue;
+            }
+            None => Local::not_asked(),
         };
         changes.extend(match direction {
             Direction::Input => input::judge(edit, &local, &context),
             Direction::Output => output::judge(edit, &local, &context),
         });
     }
+    for place in engine.senseless() {
+        let below = format!("{prefix}{place}/");
+        changes.retain(|change| !change.path.starts_with(&below));
+    }
+    changes.extend(unreadable.map(|why| comparison::unreadable(&why, &context)));
     let unexplained = engine.explain(&mut changes, &context);
     changes.extend(unexplained);
+    // A caller that was told nothing sent what it liked.
+    let moved = changes.iter().any(|change| change.class != Class::Cosmetic);
+    if direction == Direction::Input && moved && before.as_object().is_some_and(document::is_blank)
+    {
+        changes.push(comparison::no_schema(Some(before), after, &context));
+    }
     if changes.is_empty() {
         changes.push(tool::schema_restated(&prefix, &context));
     }

@@ -33,7 +33,6 @@ mod sarif;
 mod text;
 mod words;
 
-pub use escape::is_hidden;
 pub use limits::{WIDTH_DEFAULT, WIDTH_MAX, WIDTH_MIN};
 pub use review::{Question, ReviewAnswer, ReviewEntry, ReviewRecord};
 pub use rules::render_rules;

@@ -136,9 +136,14 @@ pub(crate) fn read(
     let mut draft = Draft::of_dialect(options.dialect);
     if let Some(uri) = root.get("$schema") {
         draft = uri.as_str().and_then(Draft::of_uri).ok_or_else(|| {
-            problem(format!(
-                "the dialect {uri} is not supported; supported are draft-04, draft-06, draft-07, 2019-09 and 2020-12"
-            ))
+            let at = Place { file: place.file, pointer: format!("{}/$schema", place.pointer) };
+            let what = if uri.is_string() { "is not supported" } else { "is no text" };
+            vec![SchemaProblem {
+                pointer: documents.show(&at),
+                sentence: format!(
+                    "the dialect {uri} {what}; supported are draft-04, draft-06, draft-07, 2019-09 and 2020-12"
+                ),
+            }]
         })?;
     }
     let mut reader = Reader {

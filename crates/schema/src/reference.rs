@@ -117,12 +117,26 @@ pub fn locate<'a>(
     }
 }
 
-/// The first place of a document, in its order, that declares an anchor.
+/// Keywords whose value is data.
+pub const DATA: &[&str] = &["example", "examples", "default", "enum", "const"];
+
+/// Keywords whose members are named by the author, so that a member called `default` is a schema.
+pub const NAMED_BY_AUTHOR: &[&str] = &[
+    "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "schemas",
+    "responses", "parameters", "headers", "requestBodies", "paths", "callbacks", "links",
+    "securitySchemes", "pathItems",
+];
+
+/// The first place of a document, in its order, that declares an anchor. Data declares none, and what has an `$id` of
+/// its own is another resource.
 fn anchored<'a>(root: &'a Value, anchor: &str) -> Option<(String, &'a Value)> {
-    let mut open = vec![(String::new(), root, 0)];
-    while let Some((pointer, value, depth)) = open.pop() {
-        let names = ["$anchor", "$dynamicAnchor"];
-        if names.iter().any(|name| value.get(*name).and_then(Value::as_str) == Some(anchor)) {
+    let mut open = vec![(String::new(), root, false, 0)];
+    while let Some((pointer, value, named, depth)) = open.pop() {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|_| !named);
+        if !pointer.is_empty() && text("$id").is_some_and(|id| !id.starts_with('#')) {
+            continue;
+        }
+        if ["$anchor", "$dynamicAnchor"].iter().any(|key| text(key) == Some(anchor)) {
             return Some((pointer, value));
         }
         if depth == limits::SCHEMA_DEPTH {
@@ -130,16 +144,20 @@ fn anchored<'a>(root: &'a Value, anchor: &str) -> Option<(String, &'a Value)> {
         }
         match value {
             Value::Object(members) => {
-                open.extend(members.iter().rev().map(|(name, member)| {
-                    (format!("{pointer}/{}", escape(name)), member, depth + 1)
-                }))
+                let read = |key: &&String| named || !DATA.contains(&key.as_str());
+                open.extend(members.iter().rev().filter(|(key, _)| read(key)).map(
+                    |(key, member)| {
+                        let names = !named && NAMED_BY_AUTHOR.contains(&key.as_str());
+                        (format!("{pointer}/{}", escape(key)), member, names, depth + 1)
+                    },
+                ));
             }
             Value::Array(items) => open.extend(
                 items
                     .iter()
                     .enumerate()
                     .rev()
-                    .map(|(at, item)| (format!("{pointer}/{at}"), item, depth + 1)),
+                    .map(|(at, item)| (format!("{pointer}/{at}"), item, false, depth + 1)),
             ),
             _ => {}
         }
@@ -191,7 +209,9 @@ mod tests {
 
     #[test]
     fn a_reference_leads_to_a_place_or_says_why_not() {
-        let root = json!({"$defs": {"a b": {"$anchor": "here"}, "list": [1, {"$dynamicAnchor": "there"}]}});
+        let root = json!({"$defs": {"a b": {"$anchor": "here"}, "list": [1, {"$dynamicAnchor": "there"}]},
+            "properties": {"default": {"$anchor": "member"}, "x": {"default": {"$anchor": "data"}}},
+            "not": {"$id": "https://x.test/own", "$anchor": "inner"}});
         let other = json!({"x": true});
         let file = |name: &str| match name {
             "" => Some(("", &root)),
@@ -206,6 +226,7 @@ mod tests {
             ("", "#/$defs/a%20b", "#/$defs/a b"),
             ("", "#here", "#/$defs/a b"),
             ("", "#there", "#/$defs/list/1"),
+            ("", "#member", "#/properties/default"),
             ("", "lib/other.json#/x", "lib/other.json#/x"),
             ("lib/other.json", "./other.json", "lib/other.json#"),
             ("lib/other.json", "#/x", "lib/other.json#/x"),
@@ -215,6 +236,8 @@ mod tests {
         assert!(matches!(found("", "https://x.test/a"), Err(Lost::Network(_))));
         assert!(matches!(found("", "other.json"), Err(Lost::File(_))));
         assert!(matches!(found("", "#/nowhere"), Err(Lost::Place(_))));
-        assert!(matches!(found("", "#nowhere"), Err(Lost::Anchor { .. })));
+        for nowhere in ["#nowhere", "#data", "#inner"] {
+            assert!(matches!(found("", nowhere), Err(Lost::Anchor { .. })), "{nowhere}");
+        }
     }
 }

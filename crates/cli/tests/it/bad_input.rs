@@ -198,6 +198,44 @@ fn dialects_and_references_that_cannot_be_read() {
     );
 }
 
+/// What is out of order says nothing: no finding claims that a value is refused, or still fits, because of it.
+#[test]
+fn nothing_is_claimed_of_what_is_out_of_order() {
+    let folder = Folder::new();
+    folder.file(
+        "good.json",
+        with_schema(r#"{"type":"object","properties":{"a":{"type":"string"}}}"#),
+    );
+    for schema in [
+        "{}",
+        r#"{"title":"t"}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string","minLength":-1}}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"strng"}}}"#,
+        r#"{"type":"object","properties":[]}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string"}},"required":"a"}"#,
+        r#"{"type":"object","properties":{"a":5}}"#,
+        r#"{"$schema":5,"type":"object","properties":{"a":{"type":"string"}}}"#,
+    ] {
+        folder.file("odd.json", with_schema(schema));
+        for sides in [["good.json", "odd.json"], ["odd.json", "good.json"]] {
+            let arguments = ["diff", sides[0], sides[1], "--format", "json"];
+            let found = folder.run(&arguments).code(2);
+            let verdict = found.json()["verdict"].clone();
+            // A schema that becomes blank says less than was planned by, which is known.
+            let blanked = sides[0] == "good.json" && !schema.contains("properties");
+            let right = if blanked { "refuse" } else { "undecided" };
+            assert_eq!(verdict, right, "{sides:?} {schema}: {}", found.out);
+        }
+    }
+    folder.file("odd.json", with_schema(r#"{"$schema":5,"type":"object"}"#));
+    folder.run(&["lock", "odd.json"]).code(2).complains("inputSchema/$schema: ");
+}
+
+#[test]
+fn an_empty_object_is_no_contract() {
+    told("a.json", "{}", &["a.json", "empty object"]);
+}
+
 /// The same rows in an OpenAPI document: what leads nowhere stops the comparison, what no keyword may hold is told
 /// beside it, and what is so on both sides is no news.
 #[test]

@@ -225,7 +225,16 @@ fn read_object(bundle: &Bundle, members: &Map<String, Value>) -> Result<Reading,
             "Take a snapshot of a server first: steadfast snapshot -o FILE -- COMMAND.",
         )]);
     }
-    if members.is_empty() || members.keys().any(|key| SCHEMA_KEYWORDS.contains(&key.as_str())) {
+    if members.is_empty() {
+        return Err(vec![Problem::at(
+            name,
+            "",
+            "The file holds an empty object: it says nothing, and nothing is no contract."
+                .to_owned(),
+            "Look whether what wrote it failed. A schema that takes everything is written true.",
+        )]);
+    }
+    if members.keys().any(|key| SCHEMA_KEYWORDS.contains(&key.as_str())) {
         return Ok(schema(bundle.clone()));
     }
     let keys: Vec<String> = members.keys().take(5).map(|key| quoted(key)).collect();

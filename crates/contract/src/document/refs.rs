@@ -1,6 +1,6 @@
 //! References between files: found here, read by the shell, never fetched.
 
-use schema::reference::{escape, is_remote, joined, percent_decoded};
+use schema::reference::{DATA, NAMED_BY_AUTHOR, escape, is_remote, joined, percent_decoded};
 use serde_json::Value;
 
 /// A `$ref` that leaves its document.
@@ -29,16 +29,6 @@ pub fn file_references(value: &Value) -> Vec<Reference> {
     walk(value, &mut String::new(), false, &mut found);
     found
 }
-
-/// Keywords whose value is data.
-const DATA: &[&str] = &["example", "examples", "default", "enum", "const"];
-
-/// Keywords whose members are named by the author, so that a member called `default` is a schema.
-const NAMED_BY_AUTHOR: &[&str] = &[
-    "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "schemas",
-    "responses", "parameters", "headers", "requestBodies", "paths", "callbacks", "links",
-    "securitySchemes", "pathItems",
-];
 
 fn walk(value: &Value, pointer: &mut String, named: bool, found: &mut Vec<Reference>) {
     match value {

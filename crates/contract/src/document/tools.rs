@@ -47,6 +47,10 @@ impl Faults {
         }
     }
 
+    fn count(&self) -> usize {
+        self.told.len() + self.more
+    }
+
     fn done(mut self, name: &str) -> Vec<Problem> {
         if self.more > 0 {
             self.told.push(Problem::at(
@@ -128,9 +132,9 @@ impl Reader {
         }
         let place = Problem::at(file, pointer, String::new(), "").place;
         self.seen.insert(name.clone(), place);
-        let flaws = self.flaws.told.len() + self.flaws.more;
+        let flaws = self.flaws.count();
         self.schemas(file, pointer, &name, members);
-        if self.flaws.told.len() + self.flaws.more > flaws {
+        if self.flaws.count() > flaws {
             self.flawed.insert(name.clone());
         }
         self.list.tools.push(Tool { name, raw: item.clone(), ordinal: None });
@@ -141,7 +145,7 @@ impl Reader {
         let input = format!("{pointer}/inputSchema");
         match members.get("inputSchema") {
             Some(Value::Object(schema)) => {
-                if schema.keys().all(|key| ANNOTATIONS.contains(&key.as_str())) {
+                if is_blank(schema) {
                     self.flaws.report(
                         file,
                         &input,
@@ -210,6 +214,11 @@ impl Reader {
 /// Members that annotate a schema and restrict nothing.
 const ANNOTATIONS: &[&str] =
     &["$schema", "$id", "$comment", "title", "description", "examples", "default", "deprecated"];
+
+/// Whether a schema restricts nothing at all.
+pub(crate) fn is_blank(schema: &Map<String, Value>) -> bool {
+    schema.keys().all(|key| ANNOTATIONS.contains(&key.as_str()))
+}
 
 /// Whether a `type` keyword lets an object through. What is no type at all is the schema reader's to tell.
 fn allows_object(found: &Value) -> bool {

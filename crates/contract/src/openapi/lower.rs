@@ -73,7 +73,9 @@ impl Lowering<'_, '_> {
             match self.document.target(place, reference) {
                 Ok(target) => {
                     let node = Node { place: place.clone(), value };
-                    if let Err(circle) = self.document.follow(node) {
+                    if let Err(circle) = self.document.follow(node)
+                        && self.problems.len() < limits::PROBLEMS
+                    {
                         self.problems.push(circle);
                     }
                     out.insert("$ref".to_owned(), Value::String(key(&target)));

@@ -16,6 +16,7 @@ use crate::node::Source;
 use crate::prose::SignalKind;
 use crate::relation::Local;
 use crate::rules::authority::SF403;
+use crate::rules::comparison;
 use crate::rules::finding::{Context, Judgement, shown, shown_list};
 use crate::rules::http::{SF512, SF519, SF529, SF540};
 use crate::rules::input::SF122;
@@ -74,6 +75,7 @@ pub(crate) fn judge(
     let engine = engine::Pair::new(old, new, direction);
     let mut found = Vec::new();
     let mut alternatives = Vec::new();
+    let mut unreadable = false;
     for mut edit in walk(&before, &after) {
         let inner = edit.field.clone();
         if inner.is_empty() || inner.starts_with('[') {
@@ -102,14 +104,19 @@ pub(crate) fn judge(
             }
             continue;
         }
-        let local = if engine::concerns_sets(&edit) {
-            engine.local(&edit, &old_text)
-        } else {
-            Local::not_asked()
+        let local = match engine::concerns_sets(&edit) {
+            true => engine.local(&edit, &old_text),
+            false => Ok(Local::not_asked()),
         };
-        let mut changes = match pair.flow {
-            Flow::Request => input::judge(&edit, &local, &context),
-            Flow::Response => output::judge(&edit, &local, &context),
+        let mut changes = match (&local, pair.flow) {
+            (Ok(local), Flow::Request) => input::judge(&edit, local, &context),
+            (Ok(local), Flow::Response) => output::judge(&edit, local, &context),
+            // Once for all places of the schema.
+            (Err(_), _) if unreadable => continue,
+            (Err(why), _) => {
+                unreadable = true;
+                vec![comparison::unreadable(why, &context)]
+            }
         };
         widen(pair.flow, &edit, &mut changes);
         if matches!(edit.what, What::VariantsChanged { .. })

@@ -48,6 +48,7 @@ pub fn unreadable(problem: &str, context: &Context<'_>) -> Change {
 pub fn no_schema(before: Option<&Value>, after: &Value, context: &Context<'_>) -> Change {
     let found = match before {
         None => "was not there".to_string(),
+        Some(Value::Object(_)) => "was blank".to_string(),
         Some(other) => format!("was {}, which is no schema", shown(other)),
     };
     bare(

@@ -170,6 +170,10 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
         }
         What::PatternChanged => {
             let stated = values::pattern_stated(edit, local, context);
+            if edit.after.is_none() && local.loses_nothing() && !local.same_set() {
+                let sentence = format!("`{name}`: the pattern is gone, every old value still fits");
+                return vec![finding(&SF142, edit, context, Judgement::ADDITIVE, sentence)];
+            }
             let whole = || values::set_change(edit, local, context, &SF142, "the pattern");
             vec![stated.unwrap_or_else(whole)]
         }
@@ -224,8 +228,11 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
         What::Blanked => vec![find(
             &SF180,
             Judgement::BREAKING.meaning(Meaning::Unknown).authority(Authority::Unknown),
-            "the input schema says nothing any more: no argument is declared, none is checked"
-                .to_string(),
+            match edit.after.as_ref().filter(|after| after.is_object()) {
+                Some(_) => "the input schema says nothing any more: no argument is declared",
+                None => "there is no input schema any more: what may be sent is not told",
+            }
+            .to_string(),
         )],
     }
 }

@@ -413,7 +413,8 @@ pub fn emptied(context: &Context<'_>, before: usize) -> Change {
         (Some(&Value::from(before)), Some(&Value::from(0))),
         Judgement::BREAKING.class(Class::Removal).meaning(Meaning::Unknown),
         format!(
-            "{before} tools before, none now: a fault until proven otherwise; fetch the list again"
+            "{before} tool{} before, none now: a fault until proven otherwise; fetch the list again",
+            if before == 1 { "" } else { "s" }
         ),
     )
 }

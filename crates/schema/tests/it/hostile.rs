@@ -40,7 +40,7 @@ fn what_is_no_schema_is_refused_with_its_place() {
         "/properties/a/pattern",
         "regular expression",
     );
-    refused(&json!({"$schema": "https://example.test/own"}), "", "dialect");
+    refused(&json!({"$schema": "https://example.test/own"}), "/$schema", "dialect");
     refused(&json!({"$ref": "#/$defs/none"}), "/$ref", "does not exist");
     refused(&json!({"$ref": "https://example.test/x.json"}), "/$ref", "network");
     refused(&json!({"$ref": "other.json"}), "/$ref", "not among the files");
