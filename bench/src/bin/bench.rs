@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout, reason = "a report on the terminal is its purpose")]
 
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -211,16 +211,16 @@ impl Path {
         took.sort();
         let begun = Instant::now();
         let params = json!({"name": "read_note", "arguments": {"id": "n-1", "limit": 10}});
-        let mut open: HashMap<u64, ()> = HashMap::new();
+        let mut open: HashSet<u64> = HashSet::new();
         let mut sent = 0;
         while sent < PIPELINED || !open.is_empty() {
             while sent < PIPELINED && open.len() < ON_THEIR_WAY {
                 let id = self.send("tools/call", &params)?;
-                open.insert(id, ());
+                open.insert(id);
                 sent += 1;
             }
             let (id, answer) = self.answer()?;
-            if open.remove(&id).is_none() || answer.get("result").is_none() {
+            if !open.remove(&id) || answer.get("result").is_none() {
                 return Err(format!("{}: {answer}", self.name).into());
             }
         }

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream as Socket;
+use std::sync::{Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -44,13 +45,15 @@ pub fn output() -> Box<dyn AsyncWrite + Unpin + Send> {
     }
 }
 
+/// Ends that were told not to wait.
+static CHANGED: Mutex<Vec<Socket>> = Mutex::new(Vec::new());
+
 /// Lets sockets wait again, as they came: whoever started this program may go on with them.
 pub fn give_back() {
-    let ends =
-        [io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned()];
-    for end in ends.into_iter().flatten() {
-        // What is no socket was opened anew and is not concerned.
-        let _ = Socket::from(end).set_nonblocking(false);
+    for end in CHANGED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        if let Err(why) = end.set_nonblocking(false) {
+            crate::output::complain(&format!("steadfast: an end was not given back: {why}\n"));
+        }
     }
 }
 
@@ -80,6 +83,8 @@ fn way(end: io::Result<OwnedFd>) -> Option<Way> {
     let socket = Socket::from(end);
     // A socket of another family says so here.
     socket.peer_addr().ok()?;
+    let again = socket.try_clone().ok()?;
     socket.set_nonblocking(true).ok()?;
+    CHANGED.lock().unwrap_or_else(PoisonError::into_inner).push(again);
     Some(Way::Socket(socket))
 }

@@ -21,7 +21,7 @@ mod refusal;
 
 pub use bearing::{Bearing, bearing};
 pub use judge::decide;
-pub use refusal::{Action, Code, Fault, Refusal, Retry, shown_name};
+pub use refusal::{Action, Code, Fault, Refusal, Retry, name as shown_name};
 
 use crate::change::Entry;
 use crate::revised::Revised;

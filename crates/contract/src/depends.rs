@@ -30,7 +30,7 @@ impl Depends {
 
     /// The member as a JSON pointer into the structured answer.
     pub fn pointer(&self) -> String {
-        let names = self.member.split('.').map(|name| name.replace('~', "~0").replace('/', "~1"));
+        let names = self.member.split('.').map(schema::reference::escape);
         names.map(|name| format!("/{name}")).collect()
     }
 }

@@ -303,16 +303,22 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         era: session.era(),
     });
     let observed = session.settings().observe && refusal.is_some();
-    let outlives = refusal.is_none()
+    // A call that a person may let pass is measured by these too.
+    let may_leave = refusal.is_none() || verdict == Verdict::Held;
+    let outlives = may_leave
         && session.settings().long.contains(&call.tool)
         && !call.may_defer(&plan.live, plan.era);
-    let missing = if refusal.is_none() { session.missing_for(&call) } else { None };
+    let missing = if may_leave { session.missing_for(&call) } else { None };
     // Refused for a reason of its own, with what is told.
     let stopped = match (outlives, missing) {
-        (true, _) => Some((refusal::NEEDS_TASK, refusal::needs_task(&call.tool, plan.era))),
-        (_, Some(missing)) => {
-            Some((refusal::DEPENDENCY_MISSING, refusal::dependency_missing(&missing, plan.era)))
-        }
+        (true, _) => Some((
+            refusal::NEEDS_TASK,
+            refusal::needs_task(&call.tool, !plan.shown_output, plan.era),
+        )),
+        (_, Some(missing)) => Some((
+            refusal::DEPENDENCY_MISSING,
+            refusal::dependency_missing(&missing, !plan.shown_output, plan.era),
+        )),
         _ => None,
     };
     let (stopped, unstopped) =
@@ -322,17 +328,19 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         (_, Some((code, _))) => Verdict::Refused { code: (*code).to_owned() },
         _ => verdict,
     };
+    let own = stopped.as_ref().or(unstopped.as_ref()).map(|(code, _)| *code);
+    let code = own.or(refusal.as_ref().map(|refusal| refusal.code.name()));
     let granted = granted.as_ref().map(|granted| granted.digest().to_owned());
     let record = plan.record(&call, granted, verdict, adapted.as_ref(), &session);
     session.tally(
         &call.tool,
-        match (&record.verdict, &refusal, adapted.as_ref().or(would.as_ref())) {
+        match (&record.verdict, code, adapted.as_ref().or(would.as_ref())) {
             (Verdict::Held, ..) => "hold",
             (_, Some(_), _) => "refuse",
             (_, None, Some(_)) => "adapt",
             (_, None, None) => "forward",
         },
-        refusal.as_ref().map(|refusal| refusal.code.name()),
+        code,
         &plan.ground,
         &plan.by,
     );
@@ -346,7 +354,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
             }
         }
         // What leaves is recorded with its attempt.
-        None if !outlives => (turn, None, Some(record)),
+        None if stopped.is_none() => (turn, None, Some(record)),
         refusal => {
             if let Err(why) = session.decided(&record).await {
                 return session.broken(&call, turn, &why).await;

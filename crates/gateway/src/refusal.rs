@@ -107,7 +107,7 @@ pub fn not_sent(tool: &str, why: &str, era: Era) -> String {
 pub const NEEDS_TASK: &str = "NEEDS_TASK";
 
 /// The call may outlive the contract that it was planned under, and would not run as a task.
-pub fn needs_task(tool: &str, era: Era) -> String {
+pub fn needs_task(tool: &str, structured: bool, era: Era) -> String {
     let data = json!({
         "error_code": NEEDS_TASK,
         "tool": tool,
@@ -119,7 +119,7 @@ pub fn needs_task(tool: &str, era: Era) -> String {
     result(
         "NOT EXECUTED: calls of this tool take long and may outlive the contract they were planned under, so they are carried out as tasks alone. Nothing was sent. What to do: ask for a task, where the client can; else ask the person you work for.",
         &data,
-        false,
+        structured,
         era,
     )
 }
@@ -128,7 +128,7 @@ pub fn needs_task(tool: &str, era: Era) -> String {
 pub const DEPENDENCY_MISSING: &str = "DEPENDENCY_MISSING";
 
 /// The call relies on a value that the last answer of another tool lacked.
-pub fn dependency_missing(missing: &Depends, era: Era) -> String {
+pub fn dependency_missing(missing: &Depends, structured: bool, era: Era) -> String {
     let data = json!({
         "error_code": DEPENDENCY_MISSING,
         "tool": missing.tool,
@@ -146,7 +146,7 @@ pub fn dependency_missing(missing: &Depends, era: Era) -> String {
         quoted(&missing.member),
         quoted(&missing.on),
     );
-    result(&text, &data, false, era)
+    result(&text, &data, structured, era)
 }
 
 /// The server turned the request away before it did anything with it.

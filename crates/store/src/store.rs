@@ -85,7 +85,7 @@ pub trait Store: Send + Sync {
         attempt: AttemptId,
         new: NewAttempt,
     ) -> Answer<'_, Answer<'_, ()>>;
-    /// True where the last record that nobody waited for could not be written.
+    /// True where nothing can be written, or the last record that nobody waited for could not be.
     fn is_stuck(&self) -> bool;
     /// Records what came of an attempt. A second outcome must say that it is late; it is appended.
     fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()>;

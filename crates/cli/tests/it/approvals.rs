@@ -98,6 +98,23 @@ async fn approve(live: &Live, id: &str) {
     assert!(shown.contains("covers this call once"), "{shown}");
 }
 
+/// No person is asked about a call that relies on what an answer lacked.
+#[tokio::test]
+async fn what_relies_on_a_lost_value_is_stopped_before_a_person_is_asked() {
+    let script = json!({"phases": [before()]});
+    let flags = ["--hold-effects", "--depends", "deploy:note=look:key"];
+    let mut live = Live::start_in(enrolled().await, Era::Legacy, script, &flags).await;
+    live.greet().await;
+    live.list().await;
+    assert!(ran(&live.call("look", json!({})).await));
+    let stopped = live.call("deploy", json!({"project": "shop", "note": "n-1"})).await;
+    assert_eq!(code(&stopped), "DEPENDENCY_MISSING", "{stopped}");
+    let (code, out, _) = live.person(&["approve", "--format", "json"]).await;
+    assert_eq!(code, 0);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["waiting"], json!([]));
+    live.leave().await;
+}
+
 #[tokio::test]
 async fn a_passphrase_comes_from_a_terminal_and_from_nowhere_else() {
     let folder = enrolled().await;

@@ -2,7 +2,7 @@
 
 use crate::live::{ERAS, Era, Live, code, phase, ran, text, tool};
 use serde_json::{Value, json};
-use store::{Access, ActivityQuery, Options, Sqlite, Store};
+use store::{Access, ActivityQuery, Options, Sqlite, Store, Verdict};
 
 /// A tool that runs as a task, and promises an id in its answer.
 fn deferred(answer: Value) -> Value {
@@ -147,6 +147,13 @@ async fn what_relies_on_a_value_that_an_answer_lacked_is_stopped() {
     live.call("create_issue", json!({"title": "three"})).await;
     assert!(ran(&live.call("add_comment", json!({"issue_id": "i-3"})).await));
     live.leave().await;
+    // What was stopped is on record like any other refusal.
+    let store = Sqlite::open(live.store(), Options::new(Access::Read, 0)).unwrap();
+    let activity = store.activity(ActivityQuery::default()).await.unwrap();
+    let refused: Vec<_> = activity.iter().filter(|one| one.attempts.is_empty()).collect();
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0].tool, "add_comment");
+    assert_eq!(refused[0].verdict, Verdict::Refused { code: "DEPENDENCY_MISSING".to_owned() });
 }
 
 #[tokio::test]

@@ -138,12 +138,7 @@ pub struct Refusal {
 }
 
 /// A name as a refusal shows it: plain where it is plain, else as JSON of plain ASCII.
-pub fn shown_name(text: &str) -> String {
-    name(text)
-}
-
-/// A name as a refusal shows it: plain where it is plain, else as JSON.
-pub(super) fn name(text: &str) -> String {
+pub fn name(text: &str) -> String {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '[' | ']' | '/');
     if !text.is_empty() && text.len() <= 128 && text.chars().all(plain) {

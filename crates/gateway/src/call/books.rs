@@ -64,9 +64,10 @@ impl<'s> Books<'s> {
         };
         let reads = !decision.effect && !plan.ground.effect;
         let attempt = session.store().ids().attempt(new.at).map_err(said)?;
-        session.counted(&decision);
+        let told = (decision.server.clone(), decision.verdict.clone());
         let waits = !reads || session.store().is_stuck();
         let written = session.store().leave(decision, attempt, new).await.map_err(said)?;
+        session.counted(&told.0, &told.1);
         let behind = match waits {
             true => {
                 written.await.map_err(said)?;

@@ -43,10 +43,13 @@ impl Session {
             match value.filter(|value| !value.is_null()) {
                 Some(value) => {
                     known.lost = false;
+                    let digest = contract::digest::of_value(value);
+                    // One value that comes again and again takes one place.
+                    known.came.retain(|came| *came != digest);
                     if known.came.len() >= limits::RELIED {
                         known.came.pop_front();
                     }
-                    known.came.push_back(contract::digest::of_value(value));
+                    known.came.push_back(digest);
                 }
                 None => known.lost = !marked,
             }

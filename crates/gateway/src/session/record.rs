@@ -348,13 +348,13 @@ impl Session {
     /// Takes down a decision.
     pub(crate) async fn decided(&self, decision: &store::Decision) -> Result<(), String> {
         self.hub.store.decide(decision.clone()).await.map_err(|why| why.to_string())?;
-        self.counted(decision);
+        self.counted(&decision.server, &decision.verdict);
         Ok(())
     }
 
     /// Counts a decision.
-    pub(crate) fn counted(&self, decision: &store::Decision) {
-        self.hub.metrics.decided(&decision.server, &decision.verdict);
+    pub(crate) fn counted(&self, server: &str, verdict: &store::Verdict) {
+        self.hub.metrics.decided(server, verdict);
     }
 
     /// Counts what came of an attempt.

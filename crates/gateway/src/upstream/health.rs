@@ -13,7 +13,7 @@ pub struct Health {
     pub running: bool,
     /// How often it was started or reached; more than once means that it ended in between.
     pub starts: u32,
-    /// How often in a row it was started and answered nothing.
+    /// Starts in a row that did not last; of one that was just started it is not known yet.
     #[serde(default)]
     pub tries: u32,
     /// How long it takes until it may be started again, in milliseconds, where it is not running and has to wait.

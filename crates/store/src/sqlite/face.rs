@@ -111,7 +111,9 @@ impl Store for Sqlite {
     }
 
     fn is_stuck(&self) -> bool {
-        self.writes.as_ref().is_some_and(|writes| writes.lazy.failed.load(Ordering::Acquire))
+        self.writes.as_ref().is_some_and(|writes| {
+            writes.lazy.failed.load(Ordering::Acquire) || writes.shared.broken.get().is_some()
+        })
     }
 
     fn leave(
@@ -120,6 +122,10 @@ impl Store for Sqlite {
         attempt: AttemptId,
         new: NewAttempt,
     ) -> Answer<'_, Answer<'_, ()>> {
+        // Who goes on before it is written must know that it can be.
+        if let Err(error) = ledger::check(&decision).and_then(|()| ledger::check_attempt(&new)) {
+            return Box::pin(async move { Err(error.at(&self.place)) });
+        }
         self.queue(decision.effect, move |work| {
             ledger::decide(work, decision)?;
             ledger::intend(work, attempt, new)

@@ -87,7 +87,7 @@ pub(super) fn decide(work: &mut Work<'_>, new: Decision) -> Result<(), StoreErro
     Ok(())
 }
 
-fn check(new: &Decision) -> Result<(), StoreError> {
+pub(super) fn check(new: &Decision) -> Result<(), StoreError> {
     for (what, text) in [
         ("The key of the server", Some(&new.server)),
         ("The version of the server", new.server_version.as_ref()),
@@ -120,9 +120,8 @@ pub(super) fn intend(
     id: AttemptId,
     new: NewAttempt,
 ) -> Result<(), StoreError> {
-    at_most("The target", &new.target, limits::TEXT_BYTES)?;
+    check_attempt(&new)?;
     let key = new.idempotency_key;
-    at_most("The idempotency key", key.as_deref().unwrap_or_default(), limits::TEXT_BYTES)?;
     let request = new.request.to_string();
     let (effect, verdict) = work
         .row("SELECT effect, verdict FROM request WHERE id = ?1", [&request], |row| {
@@ -157,6 +156,12 @@ pub(super) fn intend(
         params![id.to_string(), request, n, new.target, key, new.at, work.writer],
     )?;
     Ok(())
+}
+
+pub(super) fn check_attempt(new: &NewAttempt) -> Result<(), StoreError> {
+    let key = new.idempotency_key.as_deref().unwrap_or_default();
+    at_most("The target", &new.target, limits::TEXT_BYTES)?;
+    at_most("The idempotency key", key, limits::TEXT_BYTES)
 }
 
 /// Whether a decision may rest on an approval: it was redeemed, and nothing else left under it.

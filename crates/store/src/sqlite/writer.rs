@@ -216,20 +216,30 @@ impl Writer {
                 },
             ));
             // What could wait was queued before what depends on it.
-            let mut batch = lazy.take();
+            self.batches(lazy, &mut urgent, flusher);
+        }
+        self.batches(lazy, &mut Vec::new(), flusher);
+        self.last_words(flusher);
+    }
+
+    /// Writes what could wait, in batches, and what somebody waits for with the last of them.
+    fn batches(&mut self, lazy: &Lazy, urgent: &mut Vec<Box<dyn Job>>, flusher: &Sender<Commit>) {
+        let mut waiting = lazy.take().into_iter().peekable();
+        loop {
+            let mut batch: Vec<_> = waiting.by_ref().take(limits::BATCH).collect();
             let lazies = batch.len();
-            batch.append(&mut urgent);
+            let last = waiting.peek().is_none();
+            if last {
+                batch.append(urgent);
+            }
             // What a wake was about may have gone with an earlier batch.
             if !batch.is_empty() {
                 self.batch(batch, lazies, lazy, flusher);
             }
+            if last {
+                return;
+            }
         }
-        let rest = lazy.take();
-        if !rest.is_empty() {
-            let lazies = rest.len();
-            self.batch(rest, lazies, lazy, flusher);
-        }
-        self.last_words(flusher);
     }
 
     /// Signs what is not signed yet, when the store is closed.
@@ -254,12 +264,14 @@ impl Writer {
             Some(error) => Err(error.clone()),
             None => self.transaction(&mut jobs, false),
         };
-        if lazies > 0 {
-            let failed = match &ends {
-                Ok((ends, _)) => ends.iter().take(lazies).any(Result::is_err),
-                Err(_) => true,
-            };
-            lazy.failed.store(failed, Ordering::Release);
+        // Where nothing can be written, that goes for what nobody waits for too; what was written of it clears it.
+        match &ends {
+            Err(_) => lazy.failed.store(true, Ordering::Release),
+            Ok((ends, _)) if lazies > 0 => {
+                let failed = ends.iter().take(lazies).any(Result::is_err);
+                lazy.failed.store(failed, Ordering::Release);
+            }
+            Ok(_) => {}
         }
         let (ends, erased) = match ends {
             Ok(ends) => ends,

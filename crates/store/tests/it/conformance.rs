@@ -169,6 +169,7 @@ pub async fn a_grant_moves_by_explicit_calls_alone(store: &dyn Store) {
     assert_eq!(holds("legacy"), Some(("3", None)));
     assert_eq!(holds("modern"), Some(("9", Some(NOON + 1))));
     assert_eq!(holds("other"), None);
+    same_grant(store, "x").await;
     let current = |lists: Vec<List>| lists.first().map(|list| list.digest.clone());
     let lists = async |scope: &str| store.lists("a".into(), Some(scope.into()), 0).await.unwrap();
     assert_eq!(current(lists("legacy").await).as_deref(), Some("l3"));
@@ -182,6 +183,16 @@ pub async fn a_grant_moves_by_explicit_calls_alone(store: &dyn Store) {
     let granted = store.grants("a".into()).await.unwrap();
     let holds = |scope: &str| Grant::in_scope(&granted, scope, "z").map(|g| &*g.digest);
     assert_eq!((holds("legacy"), holds("modern")), (Some("5"), Some("5")));
+    same_grant(store, "z").await;
+}
+
+/// One grant is looked up as it is found among all of them.
+async fn same_grant(store: &dyn Store, tool: &str) {
+    let all = store.grants("a".into()).await.unwrap();
+    for scope in ["legacy", "modern", "other", ""] {
+        let one = store.grant_of("a".into(), scope.into(), tool.into()).await.unwrap();
+        assert_eq!(one.as_ref(), Grant::in_scope(&all, scope, tool), "{scope} {tool}");
+    }
 }
 
 pub async fn a_request_has_attempts_and_outcomes(store: &dyn Store) {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use store::journal::{Trust, verify_store};
 use store::{
     Access, ActivityQuery, Decision, NewOutcome, Options, OutcomeState, Resolution, SessionQuery,
-    Sqlite, Step, Store, StoreError,
+    Sqlite, Step, Store, StoreError, limits,
 };
 
 use crate::child;
@@ -163,6 +163,48 @@ fn a_thousand_intents_share_few_flushes() {
         let report = verify_store(&*store, &Trust::default(), |_| {}).await.unwrap();
         assert!(report.is_sound(), "{:?}", report.faults);
         assert_eq!((report.kinds["intent"], report.open_attempts), (1_000, 1_000));
+    });
+}
+
+#[test]
+fn a_record_that_nobody_waits_for_is_missed_when_it_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, full) = failing(folder.path(), Step::Commit);
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let leave = async |effect| {
+            let new = Decision { effect, ..decision(&store, session) };
+            let (id, attempt) = (store.ids().attempt(NOON).unwrap(), attempt(new.request));
+            (id, store.leave(new, id, attempt).await)
+        };
+        assert!(!store.is_stuck());
+        full.store(true, Ordering::SeqCst);
+        // Queued, and not written: whoever asks next knows it.
+        let (_, queued) = leave(false).await;
+        assert!(queued.unwrap().await.is_err());
+        assert!(store.is_stuck());
+        // An effect is not on record either, and is told so.
+        let (_, queued) = leave(true).await;
+        assert!(queued.unwrap().await.is_err());
+        full.store(false, Ordering::SeqCst);
+        let (id, queued) = leave(false).await;
+        queued.unwrap().await.unwrap();
+        assert!(!store.is_stuck());
+        // An outcome that is queued behind its attempt is written with it.
+        let (other, queued) = leave(false).await;
+        let read = |id| NewOutcome { reads: true, ..outcome(id, OutcomeState::Done) };
+        let outcome = store.outcome(read(other));
+        let (written, told) = tokio::join!(biased; queued.unwrap(), outcome);
+        assert!(written.is_ok() && told.is_ok());
+        store.outcome(read(id)).await.unwrap();
+        // What can never be written is told before the caller goes on.
+        let raw_arguments = "x".repeat(limits::ARGUMENTS_BYTES + 1);
+        let new = Decision { raw_arguments, effect: false, ..decision(&store, session) };
+        let (id, attempt) = (store.ids().attempt(NOON).unwrap(), attempt(new.request));
+        assert!(matches!(store.leave(new, id, attempt).await, Err(StoreError::TooLarge { .. })));
+        let report = verify_store(&store, &Trust::default(), |_| {}).await.unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+        assert_eq!((report.kinds["intent"], report.open_attempts), (2, 0));
     });
 }
 
