@@ -4,7 +4,7 @@
 //! `cargo run --release --manifest-path bench/Cargo.toml -- target/release/steadfast [ROUNDS]`
 //!
 //! Rounds alternate between the paths, so that what else the machine does meets all of them. A round is 1,000 calls one
-//! after the other, then 3,000 with 32 on their way. Medians over rounds are printed; ratios compare what the two in
+//! after the other, then 3,000 with 32 on their way and an effect, which ends when all of them are on record. Medians over rounds are printed; ratios compare what the two in
 //! the middle add to the direct path.
 #![allow(clippy::print_stdout, reason = "a report on the terminal is its purpose")]
 
@@ -224,6 +224,8 @@ impl Path {
                 return Err(format!("{}: {answer}", self.name).into());
             }
         }
+        // An effect waits for every record before it: nothing is left to write while the next path is measured.
+        self.call("write_note")?;
         let per_second = PIPELINED as f64 / begun.elapsed().as_secs_f64();
         let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
         self.rounds.push(Round { p50: at(0.5), p99: at(0.99), per_second });

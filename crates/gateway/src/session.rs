@@ -1,6 +1,7 @@
 //! One client and one server: what passes as it is, what is read, and what each side is told.
 
 mod changes;
+mod clerk;
 mod greeting;
 mod hub;
 mod list;
@@ -8,6 +9,7 @@ mod outgoing;
 mod record;
 mod tally;
 
+pub(crate) use clerk::{Following, Writing};
 pub use hub::{Hub, Settings};
 pub use tally::{LastCall, Tally};
 

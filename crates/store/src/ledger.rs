@@ -152,8 +152,6 @@ pub struct NewOutcome {
     pub answer: Option<String>,
     /// An outcome is recorded already, and this one came after it.
     pub late: bool,
-    /// It is of a call that only reads: its record may wait for others to be written with.
-    pub reads: bool,
     /// When.
     pub at: Millis,
 }

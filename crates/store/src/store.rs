@@ -84,11 +84,14 @@ pub trait Store: Send + Sync {
         decision: Decision,
         attempt: AttemptId,
         new: NewAttempt,
-    ) -> Answer<'_, Answer<'_, ()>>;
+    ) -> Answer<'_, Answer<'static, ()>>;
     /// True where nothing can be written, or the last record that nobody waited for could not be.
     fn is_stuck(&self) -> bool;
     /// Records what came of an attempt. A second outcome must say that it is late; it is appended.
     fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()>;
+    /// [`Store::outcome`] for a call that only reads: it may wait for others, to be written with them. The first answer
+    /// says that it is queued, the second that it is written.
+    fn outcome_of_read(&self, outcome: NewOutcome) -> Answer<'_, Answer<'static, ()>>;
     /// Records what a person found out about an attempt in doubt.
     fn resolve(
         &self,

@@ -80,7 +80,7 @@ async fn calls(store: &dyn Store) -> Result<(SessionId, Vec<RequestId>), StoreEr
         let target = "https://api.example.com/issues".into();
         let new = NewAttempt { request, target, idempotency_key: None, again: None, at: NOON };
         let attempt = store.intend(new).await?;
-        let new = NewOutcome { attempt, state, answer: None, late: false, reads: false, at: NOON };
+        let new = NewOutcome { attempt, state, answer: None, late: false, at: NOON };
         store.outcome(new).await?;
     }
     Ok((session, requests))

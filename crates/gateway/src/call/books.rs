@@ -7,47 +7,30 @@
 
 use super::Plan;
 use crate::event;
-use crate::session::Session;
+use crate::session::{Following, Session, Writing};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{Answer, AttemptId, Decision, NewAttempt, NewOutcome, OutcomeState};
 
 /// The record of one attempt.
-pub(super) struct Books<'s> {
-    session: &'s Session,
+pub(super) struct Books {
+    session: Arc<Session>,
     attempt: AttemptId,
     /// The record that is queued and not yet known to be written.
-    behind: Option<Answer<'s, ()>>,
+    behind: Option<Answer<'static, ()>>,
     reads: bool,
-    _writing: Writing,
+    writing: Writing,
 }
 
-/// Counts a call whose records are not all written; the session ends after them.
-struct Writing(Arc<AtomicUsize>);
-
-impl Writing {
-    fn of(session: &Session) -> Writing {
-        session.writing().fetch_add(1, Ordering::AcqRel);
-        Writing(Arc::clone(session.writing()))
-    }
-}
-
-impl Drop for Writing {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-impl<'s> Books<'s> {
+impl Books {
     /// Records that an attempt is about to leave, with the decision where that is not on record yet.
     ///
     /// # Errors
     /// Where that cannot be recorded: then nothing may leave.
     pub(super) async fn open(
-        session: &'s Session,
+        session: &Arc<Session>,
         plan: &Plan,
         decision: Option<Decision>,
-    ) -> Result<Books<'s>, String> {
+    ) -> Result<Books, String> {
         let said = |why: store::StoreError| why.to_string();
         let new = NewAttempt {
             request: plan.request,
@@ -57,10 +40,11 @@ impl<'s> Books<'s> {
             at: event::now(),
         };
         let writing = Writing::of(session);
+        let session = Arc::clone(session);
         let Some(decision) = decision else {
             let attempt = session.store().intend(new).await.map_err(said)?;
             let reads = !plan.ground.effect;
-            return Ok(Books { session, attempt, behind: None, reads, _writing: writing });
+            return Ok(Books { session, attempt, behind: None, reads, writing });
         };
         let reads = !decision.effect && !plan.ground.effect;
         let attempt = session.store().ids().attempt(new.at).map_err(said)?;
@@ -75,7 +59,7 @@ impl<'s> Books<'s> {
             }
             false => Some(written),
         };
-        Ok(Books { session, attempt, behind, reads, _writing: writing })
+        Ok(Books { session, attempt, behind, reads, writing })
     }
 
     /// True where the client may hear of an answer before its outcome is on record.
@@ -86,27 +70,26 @@ impl<'s> Books<'s> {
     /// The attempt, once its record is written. Where it cannot be, that is told.
     pub(super) async fn attempt(&mut self) -> AttemptId {
         if let Some(behind) = self.behind.take() {
-            let end = behind.await;
-            self.written(end);
+            self.session.noted("a call that reads", behind.await);
         }
         self.attempt
     }
 
-    /// Records what came of it.
-    pub(super) async fn settle(&mut self, state: OutcomeState, answer: Option<String>) {
-        let outcome = put(self.session, self.attempt, state, answer, self.reads);
-        match self.behind.take() {
-            None => outcome.await,
-            Some(behind) => {
-                // Queued in this order, and written together.
-                let (end, ()) = tokio::join!(biased; behind, outcome);
-                self.written(end);
-            }
+    /// Records what came of it. Of a call that only reads this returns once that is queued.
+    pub(super) async fn settle(self, state: OutcomeState, answer: Option<String>) {
+        if !self.reads {
+            return record(&self.session, self.attempt, state, answer).await;
         }
-    }
-
-    fn written(&self, end: Result<(), store::StoreError>) {
-        self.session.noted("a call that reads", end);
+        let Books { session, attempt, behind, writing, .. } = self;
+        session.came(state);
+        let outcome = NewOutcome { attempt, state, answer, late: false, at: event::now() };
+        let queued = session.store().outcome_of_read(outcome).await;
+        let mut written: Vec<_> = behind.into_iter().collect();
+        match queued {
+            Ok(outcome) => written.push(outcome),
+            Err(why) => session.noted("an outcome", Err::<(), _>(why)),
+        }
+        Session::follow(Following { session, written, writing });
     }
 }
 
@@ -117,18 +100,8 @@ pub(super) async fn record(
     state: OutcomeState,
     answer: Option<String>,
 ) {
-    put(session, attempt, state, answer, false).await;
-}
-
-async fn put(
-    session: &Session,
-    attempt: AttemptId,
-    state: OutcomeState,
-    answer: Option<String>,
-    reads: bool,
-) {
     session.came(state);
-    let outcome = NewOutcome { attempt, state, answer, late: false, reads, at: event::now() };
+    let outcome = NewOutcome { attempt, state, answer, late: false, at: event::now() };
     session.noted("an outcome", session.store().outcome(outcome).await);
 }
 
@@ -139,6 +112,6 @@ pub(super) async fn record_late(
     state: OutcomeState,
     answer: Option<String>,
 ) {
-    let outcome = NewOutcome { attempt, state, answer, late: true, reads: false, at: event::now() };
+    let outcome = NewOutcome { attempt, state, answer, late: true, at: event::now() };
     session.noted("a late outcome", session.store().outcome(outcome).await);
 }

@@ -111,8 +111,9 @@ pub(super) async fn send(
             session.reply(&call.id, message::response(&call.id, &result)).await;
         }
         Fate::Lost(why) => {
+            let attempt = books.attempt().await;
             books.settle(OutcomeState::InDoubt, None).await;
-            session.give_up(Deferred::new(call, plan, books.attempt().await));
+            session.give_up(Deferred::new(call, plan, attempt));
             if session.withdrawn(&call.id) {
                 return session.unheard(&call.id).await;
             }

@@ -1,5 +1,6 @@
 //! What all sessions share, and what the operator decided about a server.
 
+use super::clerk::Clerk;
 use super::{Session, lock};
 use crate::catalogue::Definitions;
 use crate::compare::Comparisons;
@@ -52,6 +53,8 @@ pub struct Hub {
     pub events: Events,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Follows records that no call waits for.
+    pub(super) clerk: Clerk,
     /// Sessions that are open.
     pub(super) live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
 }
@@ -66,6 +69,7 @@ impl Hub {
             adapters: Box::new(Plain),
             events: Events::default(),
             metrics: Arc::default(),
+            clerk: Clerk::default(),
             live: Mutex::default(),
         }
     }
@@ -80,6 +84,7 @@ impl Hub {
             adapters,
             events: self.events.clone(),
             metrics: Arc::clone(&self.metrics),
+            clerk: Clerk::default(),
             live: Mutex::default(),
         }
     }

@@ -121,7 +121,7 @@ impl Store for Sqlite {
         decision: Decision,
         attempt: AttemptId,
         new: NewAttempt,
-    ) -> Answer<'_, Answer<'_, ()>> {
+    ) -> Answer<'_, Answer<'static, ()>> {
         // Who goes on before it is written must know that it can be.
         if let Err(error) = ledger::check(&decision).and_then(|()| ledger::check_attempt(&new)) {
             return Box::pin(async move { Err(error.at(&self.place)) });
@@ -133,7 +133,11 @@ impl Store for Sqlite {
     }
 
     fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()> {
-        self.write_when(!outcome.reads, move |work| ledger::outcome(work, outcome))
+        self.write(move |work| ledger::outcome(work, outcome))
+    }
+
+    fn outcome_of_read(&self, outcome: NewOutcome) -> Answer<'_, Answer<'static, ()>> {
+        self.queue(false, move |work| ledger::outcome(work, outcome))
     }
 
     fn resolve(

@@ -136,25 +136,17 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Answer<'_, T> {
-        self.write_when(true, work)
-    }
-
-    /// Queues a write and waits for its end; one that is not urgent may wait for others, to share their transaction.
-    fn write_when<T: Send + 'static>(
-        &self,
-        urgent: bool,
-        work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Answer<'_, T> {
-        let queued = self.queue(urgent, work);
+        let queued = self.queue(true, work);
         Box::pin(async move { queued.await?.await })
     }
 
-    /// Queues a write, and says how to wait for its end.
+    /// Queues a write, and says how to wait for its end. One that is not urgent may wait for others, to share their
+    /// transaction.
     fn queue<T: Send + 'static>(
         &self,
         urgent: bool,
         work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Answer<'_, Answer<'_, T>> {
+    ) -> Answer<'_, Answer<'static, T>> {
         Box::pin(async move {
             let writes = self.writes.as_ref().ok_or(StoreError::ReadOnly)?;
             let place = Arc::clone(&writes.places).acquire_owned().await;
@@ -168,7 +160,7 @@ impl Sqlite {
             if let Some(wake) = wake {
                 writes.queue.send(wake).map_err(|_| StoreError::Closed)?;
             }
-            let end: Answer<'_, T> =
+            let end: Answer<'static, T> =
                 Box::pin(async move { answer.await.map_err(|_| StoreError::Closed)? });
             Ok(end)
         })

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
 
@@ -235,6 +236,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(limits::BUSY)?;
     conn.set_prepared_statement_cache_capacity(64);
+    // Plans must not depend on the values that are bound: partial indexes make SQLite look at them, and it would plan
+    // the same statement anew for each value.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
         let mode: String =
             conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
@@ -249,6 +253,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         conn.pragma_update(None, "wal_autocheckpoint", 0)?;
         conn.pragma_update(None, "journal_size_limit", limits::WAL_BYTES)?;
         conn.pragma_update(None, "secure_delete", true)?;
+        // What a savepoint needs to go back is kept in memory: as a file it costs more than all that is written, and
+        // leaves copies of pages beside the database.
+        conn.pragma_update(None, "temp_store", "MEMORY")?;
     } else {
         conn.pragma_update(None, "query_only", true)?;
     }

@@ -246,7 +246,7 @@ impl Writer {
     fn last_words(&mut self, flusher: &Sender<Commit>) {
         if self.log.signed < self.log.tree.size() && self.shared.broken.get().is_none() {
             // Nobody is left to tell; at the next start the unsigned records are read again.
-            if self.transaction(&mut [], true).is_ok() {
+            if self.transaction(&mut [], 0, true).is_ok() {
                 let _ = flusher.send(Vec::new());
             }
         }
@@ -262,7 +262,7 @@ impl Writer {
     ) {
         let ends = match self.shared.broken.get() {
             Some(error) => Err(error.clone()),
-            None => self.transaction(&mut jobs, false),
+            None => self.transaction(&mut jobs, lazies, false),
         };
         // Where nothing can be written, that goes for what nobody waits for too; what was written of it clears it.
         match &ends {
@@ -321,10 +321,11 @@ impl Writer {
     fn transaction(
         &mut self,
         jobs: &mut [Box<dyn Job>],
+        lazies: usize,
         closing: bool,
     ) -> Result<(Vec<Result<bool, StoreError>>, bool), StoreError> {
         let before = self.log.clone();
-        let done = self.inside(jobs, closing);
+        let done = self.inside(jobs, lazies, closing);
         if done.is_err() {
             self.log = before;
             if !self.conn.is_autocommit() {
@@ -339,6 +340,7 @@ impl Writer {
     fn inside(
         &mut self,
         jobs: &mut [Box<dyn Job>],
+        lazies: usize,
         closing: bool,
     ) -> Result<(Vec<Result<bool, StoreError>>, bool), StoreError> {
         let shared = Arc::clone(&self.shared);
@@ -355,6 +357,7 @@ impl Writer {
             erased: false,
         };
         let mut ends = Vec::with_capacity(jobs.len());
+        let nobody_waits = lazies == jobs.len();
         for job in jobs {
             let before = work.log.clone();
             work.durable = false;
@@ -370,6 +373,10 @@ impl Writer {
             }
             work.run("RELEASE job", [])?;
             ends.push(end.map(|()| work.durable).map_err(|error| error.at(&shared.place)));
+            if nobody_waits {
+                // A message that is on its way goes first: one core may have to do for both.
+                std::thread::yield_now();
+            }
         }
         if closing || work.log.tree.size() - work.log.signed >= limits::CHECKPOINT_EVERY {
             work.checkpoint()?;

@@ -192,11 +192,11 @@ fn a_record_that_nobody_waits_for_is_missed_when_it_fails() {
         assert!(!store.is_stuck());
         // An outcome that is queued behind its attempt is written with it.
         let (other, queued) = leave(false).await;
-        let read = |id| NewOutcome { reads: true, ..outcome(id, OutcomeState::Done) };
-        let outcome = store.outcome(read(other));
-        let (written, told) = tokio::join!(biased; queued.unwrap(), outcome);
-        assert!(written.is_ok() && told.is_ok());
-        store.outcome(read(id)).await.unwrap();
+        let read = async |id| store.outcome_of_read(outcome(id, OutcomeState::Done)).await.unwrap();
+        let told = read(other).await;
+        queued.unwrap().await.unwrap();
+        told.await.unwrap();
+        read(id).await.await.unwrap();
         // What can never be written is told before the caller goes on.
         let raw_arguments = "x".repeat(limits::ARGUMENTS_BYTES + 1);
         let new = Decision { raw_arguments, effect: false, ..decision(&store, session) };

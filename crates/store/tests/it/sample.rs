@@ -74,7 +74,7 @@ pub fn attempt(request: RequestId) -> NewAttempt {
 }
 
 pub fn outcome(attempt: store::AttemptId, state: OutcomeState) -> NewOutcome {
-    NewOutcome { attempt, state, answer: None, late: false, reads: false, at: NOON }
+    NewOutcome { attempt, state, answer: None, late: false, at: NOON }
 }
 
 pub fn grant() -> NewGrant {
