@@ -13,6 +13,7 @@ pub mod document;
 pub mod edit;
 pub mod engine;
 pub mod heirs;
+pub mod hidden;
 pub mod lexicon;
 pub mod limits;
 pub mod lock;

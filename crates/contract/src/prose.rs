@@ -4,10 +4,16 @@
 //! No claim of understanding: the reader looks for a few kinds of words in the sentences that
 //! changed and shows the sentence. Whatever it does not recognise is wording.
 
+mod defaults;
+mod guards;
 mod moved;
+mod numbers;
 mod opposite;
+mod planted;
 mod twins;
 mod words;
+
+pub use defaults::{stated_default, stated_limit};
 
 use crate::lexicon::singular;
 use std::collections::BTreeSet;
@@ -65,6 +71,10 @@ pub enum SignalKind {
     ChoiceRecased,
     /// The same thing is said with the opposite, in another format or of another thing.
     SaidOtherwise,
+    /// The text holds characters that nobody sees.
+    HiddenText,
+    /// The text gives the model an order that is not about the tool.
+    OrderAppeared,
     /// The texts are too long, or differ in too many sentences, to be compared.
     NotCompared,
 }
@@ -85,13 +95,13 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     let Some(Changed { gone, come }) = twins::changed(old, new) else {
         return vec![signal(SignalKind::NotCompared, "", "", "")];
     };
+    let mut signals = planted::hidden(old, new);
     if gone.is_empty() && come.is_empty() {
-        return Vec::new();
+        return signals;
     }
     let old_words = stems(old);
     let new_words = stems(new);
     let texts = opposite::Texts::read(old, new);
-    let mut signals = Vec::new();
     let mut paired: BTreeSet<usize> = BTreeSet::new();
     let mut alone: Vec<&str> = Vec::new();
     for before in &gone {
@@ -99,14 +109,16 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
             .iter()
             .enumerate()
             .filter(|(index, _)| !paired.contains(index))
-            .map(|(index, after)| (twins::alike(before, after), index))
-            .filter(|(score, _)| *score >= LIKE)
+            .filter_map(|(index, after)| Some((twins::about_the_same(before, after)?, index)))
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         match twin {
             Some((_, index)) => {
                 paired.insert(index);
-                reworded(&before.text, &come[index].text, &mut signals);
-                opposite::twins(&before.text, &come[index].text, &texts, &mut signals);
+                let (before, after) = (before.text.as_str(), come[index].text.as_str());
+                reworded(before, after, &mut signals);
+                opposite::twins(before, after, &texts, &mut signals);
+                guards::twins((before, after), (&old_words, &new_words), &mut signals);
+                numbers::moved(before, after, &mut signals);
             }
             None => {
                 alone.push(&before.text);
@@ -123,11 +135,14 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     // Where one sentence gave way to one, they are about the same thing however they are worded.
     if let ([before], [after]) = (alone.as_slice(), fresh.as_slice()) {
         opposite::strangers(before, after, &texts, &mut signals);
+        only_given_up(before, after, &mut signals);
     }
     for sentence in &come {
         appeared(&sentence.text, &old_words, &mut signals);
     }
     opposite::meanings_swapped(old, new, &mut signals);
+    guards::signals((old, new), (&gone, &come), &mut signals);
+    planted::signals(old, &come, &mut signals);
     moved::signals((old, new), (&gone, &come), &mut signals);
     signals.sort();
     signals.dedup_by(|a, b| a.kind == b.kind && a.before == b.before && a.after == b.after);
@@ -138,11 +153,16 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
 pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
     let mut signals = all_signals(old, new);
     let (was, is) = (sentences(old), sentences(new));
-    if let (Some(before), Some(after)) = (was.first(), is.first())
-        && likeness(before, after) >= LIKE
-    {
-        handle_moved(before, after, &tokens(before), &tokens(after), &mut signals);
+    if let (Some(before), Some(after)) = (was.first(), is.first()) {
+        let (old_words, new_words) = (tokens(before), tokens(after));
+        // A text of a few words names its thing and no more.
+        let names =
+            was.len() == 1 && is.len() == 1 && old_words.len().max(new_words.len()) <= NAMES;
+        if names || likeness(before, after) >= LIKE {
+            handle_moved(before, after, &old_words, &new_words, &mut signals);
+        }
     }
+    defaults::moved_in_field(old, new, &mut signals);
     if !signals.iter().any(|signal| signal.kind == SignalKind::NotCompared) {
         moved::choices_recased(old, new, &mut signals);
     }
@@ -153,6 +173,9 @@ pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
 /// Two sentences are about the same thing from this share of common words on; below it, pairing
 /// unrelated sentences invents number and unit changes.
 const LIKE: f64 = 0.34;
+
+/// The most words of a text that only names its thing.
+const NAMES: usize = 5;
 
 /// Splits a text into sentences, list items and clauses; code blocks and examples are left out,
 /// since they show a use and promise nothing.
@@ -303,13 +326,16 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
         }
         _ => {}
     }
-    if let (Some(old_default), Some(new_default)) = (stated_default(before), stated_default(after))
-        && old_default != new_default
-        && !same_duration(&old_default, &new_default)
-    {
-        signals.push(signal(SignalKind::DefaultMoved, before, after, &new_default));
+    let mut found = Vec::new();
+    defaults::moved(before, after, &mut found);
+    if let Some(word) = numbers::default_moved(before, after).filter(|_| found.is_empty()) {
+        found.push(signal(SignalKind::DefaultMoved, before, after, &word));
     }
-    if let (Some(old_limit), Some(new_limit)) = (stated_limit(before), stated_limit(after)) {
+    let about_default = !found.is_empty();
+    signals.append(&mut found);
+    if let (Some(old_limit), Some(new_limit)) = (stated_limit(before), stated_limit(after))
+        && !about_default
+    {
         if new_limit < old_limit {
             let word = new_limit.to_string();
             signals.push(signal(SignalKind::LimitLowered, before, after, &word));
@@ -322,7 +348,8 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
     let pace = |tokens: &[String]| {
         tokens.iter().any(|t| matches!(t.as_str(), "slow" | "slower" | "fast" | "take" | "takes"))
     };
-    let families = if pace(&old) || pace(&new) { &[] } else { UNITS };
+    let unmoved = pace(&old) || pace(&new) || defaults::same_times(before, after);
+    let families = if unmoved { &[] } else { UNITS };
     for (_, family) in families {
         let units = |text: &str, tokens: &[String]| -> BTreeSet<&'static str> {
             let named = family.iter().filter(|spellings| {
@@ -348,6 +375,12 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
             }
         }
     }
+    only_given_up(before, after, signals);
+}
+
+/// `only` is gone, and a word of reach has come.
+fn only_given_up(before: &str, after: &str, signals: &mut Vec<Signal>) {
+    let (old, new) = (tokens(before), tokens(after));
     let scope = |tokens: &[String]| -> BTreeSet<String> {
         tokens.iter().filter(|t| WIDE.contains(&t.as_str())).cloned().collect()
     };
@@ -467,67 +500,6 @@ fn known_effect(word: &str, old_words: &BTreeSet<String>) -> bool {
             .iter()
             .filter(|family| family.contains(&word))
             .any(|family| family.iter().any(|other| old_words.contains(&stem(other))))
-}
-
-/// The literal default that a sentence states: `(default: 30)`, `defaults to us-east-1`. A default
-/// that is told in several words, or is a template, is none that can be compared.
-pub fn stated_default(sentence: &str) -> Option<String> {
-    let lower = sentence.to_lowercase();
-    let start = lower.find("default")? + "default".len();
-    let rest = &lower[start..];
-    let rest = rest.strip_prefix("ed").or_else(|| rest.strip_prefix('s')).unwrap_or(rest);
-    let announced = rest.starts_with([':', '='])
-        || [" to ", " is ", " value ", " value: ", "-to "]
-            .iter()
-            .any(|word| rest.starts_with(word));
-    let bracketed = lower[..start].trim_end_matches("default").trim_end().ends_with('(');
-    if !(announced || bracketed) {
-        return None;
-    }
-    let told = rest
-        .trim_start_matches(|c: char| matches!(c, ':' | '=' | '-') || c.is_whitespace())
-        .trim_start_matches("value")
-        .trim_start_matches("to ")
-        .trim_start_matches("is ")
-        .trim_start_matches(|c: char| matches!(c, ':' | '=') || c.is_whitespace());
-    let end = told.find([',', ';', ')', '|']).unwrap_or(told.len());
-    let phrase = told[..end].trim().trim_end_matches('.').trim();
-    let literal = phrase.trim_matches(|c: char| matches!(c, '`' | '\'' | '"'));
-    let one_word = !literal.is_empty() && !literal.contains(char::is_whitespace);
-    (one_word && !literal.contains('{')).then(|| literal.to_string())
-}
-
-/// `1800s` and `30m` are one default.
-fn same_duration(a: &str, b: &str) -> bool {
-    let seconds = |text: &str| -> Option<u64> {
-        let digits = text.find(|c: char| !c.is_ascii_digit())?;
-        let number: u64 = text[..digits].parse().ok()?;
-        let unit = match &text[digits..] {
-            "s" | "sec" | "secs" | "second" | "seconds" => 1,
-            "m" | "min" | "mins" | "minute" | "minutes" => 60,
-            "h" | "hr" | "hour" | "hours" => 3_600,
-            "d" | "day" | "days" => 86_400,
-            _ => return None,
-        };
-        number.checked_mul(unit)
-    };
-    matches!((seconds(a), seconds(b)), (Some(x), Some(y)) if x == y)
-}
-
-/// The upper limit that a sentence states: `max 100`, `up to 50`, `at most 20`.
-pub fn stated_limit(sentence: &str) -> Option<u64> {
-    let tokens = tokens(sentence);
-    for (position, word) in tokens.iter().enumerate() {
-        let announces = matches!(word.as_str(), "max" | "maximum" | "most" | "limited")
-            || word == "to" && position > 0 && tokens[position - 1] == "up";
-        if announces {
-            let number = tokens.iter().skip(position + 1).take(3).find_map(|t| t.parse().ok());
-            if number.is_some() {
-                return number;
-            }
-        }
-    }
-    None
 }
 
 #[cfg(test)]

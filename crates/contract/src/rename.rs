@@ -1,5 +1,6 @@
 //! Renames are hypotheses: a score and its reasons, never a fact.
 
+use crate::hidden::hides;
 use crate::lexicon::{handles, singular, words};
 use crate::prose;
 use crate::view::{Node, View};
@@ -32,6 +33,10 @@ pub fn fields(
     let mut candidates: Vec<(String, String, Likeness)> = Vec::new();
     for (old_name, old_node) in gone {
         for (new_name, new_node) in come {
+            // Nobody means a name that holds what nobody sees.
+            if hides(new_name).next().is_some() {
+                continue;
+            }
             let likeness = field_likeness(old_name, old_node, new_name, new_node);
             let settles = was.required.contains(*old_name) || !is.required.contains(*new_name);
             if likeness.score >= OFFER && (settles || likeness.certain) {
@@ -113,8 +118,12 @@ fn handles_agree(old_name: &str, new_name: &str) -> bool {
     old.is_empty() || new.is_empty() || old == new
 }
 
-/// The same words in another style: `projectNumber` and `project_number`.
+/// The same words in another style: `projectNumber` and `project_number`. A name that holds what nobody sees is no other
+/// style of anything.
 pub fn same_words(a: &str, b: &str) -> bool {
+    if hides(a).chain(hides(b)).next().is_some() {
+        return false;
+    }
     let fold = |name: &str| -> String {
         words(name).iter().map(|word| singular(word).to_string()).collect::<Vec<_>>().concat()
     };
@@ -143,6 +152,9 @@ pub fn tool_likeness(
 ) -> Likeness {
     let (old_name, mine, before) = old;
     let (new_name, theirs, after) = new;
+    if hides(new_name).next().is_some() {
+        return Likeness { score: 0.0, reasons: Vec::new(), certain: false };
+    }
     let mut score: f64 = 0.0;
     let mut reasons = Vec::new();
     let strip = |name: &str| -> Vec<String> {

@@ -5,27 +5,13 @@
 //! visible: `\u{202e}` in lines, `\u202e` in JSON, where it is the same value.
 
 use crate::limits::MARKS_IN_A_ROW;
+pub use contract::hidden::is_hidden;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::fmt::Write as _;
 use std::io;
 use unicode_width::UnicodeWidthChar;
-
-/// Characters that move, reorder, hide or carry text unseen.
-///
-/// Controls, line separators, the bidirectional controls and every default-ignorable character of
-/// Unicode (zero-width, fillers, tags, variation selectors). U+FE0F is left alone: it only asks for
-/// the emoji form, and [`visible`] bounds how many may follow each other.
-pub fn is_hidden(c: char) -> bool {
-    matches!(u32::from(c),
-        0x00..=0x1F | 0x7F..=0x9F
-        | 0xAD | 0x034F | 0x0600..=0x0605 | 0x061C | 0x06DD | 0x070F | 0x08E2
-        | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
-        | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x2800
-        | 0x3164 | 0xFE00..=0xFE0E | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB
-        | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF)
-}
 
 /// One line of text from anything: hidden characters escaped, no word that a CI runner obeys.
 ///

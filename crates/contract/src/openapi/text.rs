@@ -91,6 +91,10 @@ fn describe(kind: SignalKind) -> &'static str {
         SignalKind::RefusalAppeared => "it fails where something is there already",
         SignalKind::ChoiceRecased => "a value is spelt otherwise",
         SignalKind::SaidOtherwise => "the same thing is said with another meaning",
+        SignalKind::HiddenText => "the text holds characters that nobody sees",
+        SignalKind::OrderAppeared => {
+            "the text gives the model an order that is not about the operation"
+        }
         SignalKind::NotCompared => "the text is too long to be compared",
     }
 }

@@ -74,7 +74,7 @@ fn spoken_of(tokens: &[String], reach: &[&str], most: usize) -> BTreeSet<String>
 /// The things that a sentence speaks of as one or as all.
 fn reached(sentence: &str, wide: &[&str]) -> BTreeSet<String> {
     let said = tokens(sentence);
-    let mut things = spoken_of(&said, NARROW, 1);
+    let mut things = spoken_of(&said, NARROW, 2);
     things.extend(spoken_of(&said, wide, 2));
     things
 }
@@ -88,8 +88,8 @@ fn scope_moved(
 ) {
     let (old, new) = (tokens(old), tokens(new));
     let wide: Vec<&str> = WIDE.iter().copied().filter(|word| *word != "any").collect();
-    let (was_one, was_all) = (spoken_of(&old, NARROW, 1), spoken_of(&old, &wide, 2));
-    let (is_one, is_all) = (spoken_of(&new, NARROW, 1), spoken_of(&new, &wide, 2));
+    let (was_one, was_all) = (spoken_of(&old, NARROW, 2), spoken_of(&old, &wide, 2));
+    let (is_one, is_all) = (spoken_of(&new, NARROW, 2), spoken_of(&new, &wide, 2));
     let things = |list: &[Sentence]| -> Vec<BTreeSet<String>> {
         list.iter().map(|sentence| reached(&sentence.text, &wide)).collect()
     };
@@ -114,7 +114,10 @@ fn scope_moved(
         };
         let after_at = speaks(&after_things);
         let pair = speaks(&before_things).into_iter().find_map(|before| {
-            let twin = after_at.iter().find(|after| alike(&gone[before], &come[**after]) >= LIKE);
+            // Where one sentence gave way to one, they are about the same thing.
+            let alone = gone.len() == 1 && come.len() == 1;
+            let twin =
+                after_at.iter().find(|after| alone || alike(&gone[before], &come[**after]) >= LIKE);
             twin.map(|after| (gone[before].text.as_str(), come[*after].text.as_str()))
         });
         if let Some((before, after)) = pair {

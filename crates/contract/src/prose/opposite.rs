@@ -5,7 +5,7 @@
 use super::words::{
     FORMATS, JOINTS, LEFT_OUT, NEGATIONS, OPPOSITES, ORDERED, QUANTIFIERS, SHORT_UNITS,
 };
-use super::{HANDLE_KINDS, Signal, SignalKind, signal, stated_default, stem, tokens};
+use super::{HANDLE_KINDS, Signal, SignalKind, numbers, signal, stated_default, stem, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words besides the opposites that may differ, on both sides together: beyond it another thing is said.
@@ -68,14 +68,48 @@ fn merged(sentence: &str) -> Vec<String> {
             Some("one" | "1") if based => Some("one_based"),
             _ => None,
         };
-        if let Some(start) = start {
+        let separator = matches!(word.as_str(), "separated" | "delimited")
+            .then(|| words.last().filter(|last| SEPARATORS.contains(&last.as_str())))
+            .flatten()
+            .map(|last| format!("{last}_separated"));
+        if let Some(joined) = start.map(str::to_owned).or(separator) {
             words.pop();
-            words.push(start.to_owned());
+            words.push(joined);
+        } else if let Some(counted) = counted_from(&words, &word) {
+            words.push(counted.to_owned());
         } else {
             words.push(word);
         }
     }
     words
+}
+
+/// What stands between the members of a list.
+const SEPARATORS: &[&str] = &["comma", "semicolon", "space", "newline", "line", "pipe", "tab"];
+
+/// `counted from 0`, `starts at 1`: the number that the count begins with.
+fn counted_from(words: &[String], word: &str) -> Option<&'static str> {
+    let [.., verb, joint] = words else { return None };
+    let begins = matches!(
+        verb.as_str(),
+        "start"
+            | "starts"
+            | "starting"
+            | "begin"
+            | "begins"
+            | "beginning"
+            | "counted"
+            | "counting"
+            | "indexed"
+            | "numbered"
+            | "counts"
+    );
+    match word {
+        _ if !begins || !matches!(joint.as_str(), "from" | "at" | "with") => None,
+        "0" | "zero" => Some("zero_based"),
+        "1" | "one" => Some("one_based"),
+        _ => None,
+    }
 }
 
 fn root(word: &str) -> String {
@@ -98,7 +132,7 @@ pub(super) fn twins(before: &str, after: &str, texts: &Texts, found: &mut Vec<Si
     if let Some(word) = other_fallback(before, after, &was, &is) {
         found.push(signal(SignalKind::DefaultMoved, before, after, &word));
     }
-    if let Some((kind, word)) = range_moved(before, after) {
+    if let Some((kind, word)) = numbers::range_moved(before, after) {
         found.push(signal(kind, before, after, &word));
     }
     bracketed_unit(before, after, found);
@@ -135,7 +169,8 @@ fn opposite(was: &Said, is: &Said, texts: &Texts) -> Option<String> {
         turns.retain(|(gone, come)| texts.gave_way(gone, come));
     }
     // The words are the same but for the negation and what goes with it.
-    let denied = was.content == is.content && was.negations % 2 != is.negations % 2;
+    let turns_over = was.negations % 2 != is.negations % 2;
+    let denied = turns_over && (was.content == is.content || says_less_and_denies(was, is));
     let odd = (turns.len() + usize::from(denied)) % 2 == 1;
     if !odd {
         return None;
@@ -147,6 +182,19 @@ fn opposite(was: &Said, is: &Said, texts: &Texts) -> Option<String> {
         None if is.negations > was.negations => "denied now".to_owned(),
         None => "no longer denied".to_owned(),
     })
+}
+
+/// One sentence says less than the other, and denies what the other says: `can be restored within 30 days` became
+/// `cannot be restored`.
+fn says_less_and_denies(was: &Said, is: &Said) -> bool {
+    let within = was.content.is_subset(&is.content) || is.content.is_subset(&was.content);
+    let (denying, other) = if was.negations > is.negations { (was, is) } else { (is, was) };
+    let denied = denying.words.iter().enumerate().any(|(at, word)| {
+        let denies = NEGATIONS.contains(&word.as_str()) || word == "can't";
+        let next = denying.words[at + 1..].iter().find(|word| !JOINTS.contains(&word.as_str()));
+        denies && next.is_some_and(|next| other.content.contains(&root(next)))
+    });
+    within && denied && was.content.intersection(&is.content).count() >= 2
 }
 
 fn turned(was: &Said, is: &Said, from: &[&str], to: &[&str]) -> Option<(String, String)> {
@@ -275,8 +323,13 @@ fn other_fallback(before: &str, after: &str, was: &Said, is: &Said) -> Option<St
     if !told(&was.words) || !told(&is.words) {
         return None;
     }
-    let (gone, come) = replaced(&was.words, &is.words)?;
-    let (from, to) = (&was.words[gone], &is.words[come]);
+    let (was, is) = match replaced(&was.words, &is.words) {
+        Some(_) => (was.words.clone(), is.words.clone()),
+        // A name with hyphens is one word here.
+        None => (coarse(before), coarse(after)),
+    };
+    let (gone, come) = replaced(&was, &is)?;
+    let (from, to) = (&was[gone], &is[come]);
     // `is omitted` and `is not given` tell the same.
     let plain = |word: &String| {
         JOINTS.contains(&word.as_str())
@@ -286,6 +339,12 @@ fn other_fallback(before: &str, after: &str, was: &Said, is: &Said) -> Option<St
                 .any(|phrase| phrase.split(' ').any(|part| part == word))
     };
     (!plain(from) && !plain(to) && !akin(from, to)).then(|| format!("{from} became {to}"))
+}
+
+/// The words of a sentence as spaces part them.
+fn coarse(sentence: &str) -> Vec<String> {
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    sentence.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect()
 }
 
 /// Where two sentences differ in exactly one word: its places.
@@ -315,51 +374,6 @@ fn akin(a: &str, b: &str) -> bool {
     let tail = a.chars().rev().zip(b.chars().rev()).take_while(|(x, y)| x == y).count();
     let shorter = a.chars().count().min(b.chars().count());
     common >= 3 && (common >= shorter || common + tail + 2 > shorter)
-}
-
-/// Another range of numbers: `between 0 and 1` became `between 0 and 100`.
-fn range_moved(before: &str, after: &str) -> Option<(SignalKind, String)> {
-    let ((low, high), (least, most)) = (range(before)?, range(after)?);
-    let word = format!("{least} to {most}");
-    let share = |low: f64, high: f64| low == 0.0 && high == 1.0;
-    if (low, high) == (least, most) {
-        None
-    } else if share(low, high) || share(least, most) {
-        // A share of one became a share of a hundred.
-        Some((SignalKind::SaidOtherwise, word))
-    } else if least <= low && most >= high {
-        Some((SignalKind::LimitRaised, word))
-    } else {
-        Some((SignalKind::LimitLowered, word))
-    }
-}
-
-/// The one range that a sentence states.
-fn range(sentence: &str) -> Option<(f64, f64)> {
-    let number = |word: &str| -> Option<f64> {
-        word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).parse().ok()
-    };
-    let words: Vec<&str> = sentence.split_whitespace().collect();
-    let mut found = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        let lead = word.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        let join = words.get(at + 2).map_or("", |word| word);
-        let ends = (words.get(at + 1), words.get(at + 3));
-        if let (Some(low), Some(high)) = ends
-            && (lead == "between" && join == "and" || matches!(lead.as_str(), "from" | "range"))
-            && matches!(join, "and" | "to")
-        {
-            found.extend(number(low).zip(number(high)));
-        }
-        let parts: Vec<&str> = word.split(['-', '–']).collect();
-        if let [low, high] = parts.as_slice() {
-            found.extend(number(low).zip(number(high)));
-        }
-    }
-    match found.as_slice() {
-        [(low, high)] if low < high => Some((*low, *high)),
-        _ => None,
-    }
 }
 
 /// `(s)` became `(ms)`.

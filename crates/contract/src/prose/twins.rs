@@ -1,7 +1,7 @@
 //! Sentences of two texts that are about the same thing, found within a counted number of
 //! comparisons: a text of thousands of sentences must not hold up the call that waits for it.
 
-use super::{key, sentences, stems};
+use super::{LIKE, key, sentences, stems, tokens};
 use crate::limits;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +37,18 @@ pub(super) fn alike(a: &Sentence, b: &Sentence) -> f64 {
     }
     let all = a.words.len() + b.words.len() - common;
     if all == 0 { 0.0 } else { common as f64 / all as f64 }
+}
+
+/// How alike two sentences are that are about the same thing; `None` where they are not. Of a few words one is enough
+/// that leads both: `Default: 10` and `Default: 50`.
+pub(super) fn about_the_same(a: &Sentence, b: &Sentence) -> Option<f64> {
+    const FEW: usize = 3;
+    let score = alike(a, b);
+    let led_alike = || {
+        let leads = (tokens(&a.text).into_iter().next(), tokens(&b.text).into_iter().next());
+        a.words.len().max(b.words.len()) <= FEW && leads.0.is_some() && leads.0 == leads.1
+    };
+    (score >= LIKE || score > 0.0 && led_alike()).then_some(score)
 }
 
 /// The sentences that differ. `None` where they are more than are weighed.

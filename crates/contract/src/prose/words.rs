@@ -29,6 +29,12 @@ pub(super) const EFFECT_VERBS: &[(&str, &str)] = &[
     ("saves", "saved"),
     ("discards", "discarded"),
     ("resets", "reset"),
+    ("sends", "sent"),
+    ("notifies", "notified"),
+    ("publishes", "published"),
+    ("executes", "executed"),
+    ("modifies", "modified"),
+    ("emails", "emailed"),
 ];
 
 /// Words that tell of one effect: where the old side had one of them, another is no news.
@@ -45,8 +51,19 @@ pub(super) const EFFECT_FAMILIES: &[&[&str]] = &[
         "write", "writes", "save", "saves", "saved", "store", "stores", "stored", "persists",
         "persisted", "upload", "uploads", "uploaded", "push", "create", "update", "edit",
         "download", "export", "record", "append", "overwrite", "overwrites", "overwritten",
-        "rewrites", "rewritten", "to disk", "on disk", "file", "force",
+        "rewrites", "rewritten", "to disk", "on disk", "force", "modify", "modifies", "modified",
+        "change", "set", "replace", "put", "add", "insert",
     ],
+    &[
+        "send", "sends", "sent", "email", "emails", "emailed", "notify", "notifies", "notified",
+        "publish", "publishes", "published", "post", "message", "broadcast", "broadcasts",
+        "invite", "reply", "comment", "mail", "submit", "share", "announce",
+    ],
+    &[
+        "execute", "executes", "executed", "run", "eval", "evaluate", "invoke", "call", "start",
+        "launch", "command", "script", "trigger", "perform",
+    ],
+    &["cancel", "cancels", "cancelled", "abort", "stop", "end", "close", "terminate"],
 ];
 
 /// Phrases of effects, in lower case.
@@ -78,8 +95,10 @@ pub(super) const HANDLE_KINDS: &[(&str, &[&str])] = &[
     ("url", &["url", "urls", "uri", "link"]),
 ];
 
-pub(super) const WIDE: &[&str] =
-    &["all", "every", "any", "entire", "whole", "across", "everything", "anyone"];
+pub(super) const WIDE: &[&str] = &[
+    "all", "every", "any", "entire", "whole", "across", "everything", "anyone", "everyone",
+    "everybody", "anybody",
+];
 
 /// Units by what they measure; each unit with its spellings, singular.
 pub(super) const UNITS: &[(&str, &[&[&str]])] = &[
@@ -216,6 +235,16 @@ pub(super) const OPPOSITES: &[(&[&str], &[&str])] = &[
     (&["accept", "accepts", "accepted"], &["reject", "rejects", "rejected"]),
     (&["staging", "sandbox"], &["production"]),
     (&["true"], &["false"]),
+    (
+        &["merge", "merges", "merging", "merged", "patch", "patches"],
+        &["replace", "replaces", "replaced", "overwrite", "overwrites", "overwritten"],
+    ),
+    (&["silently", "silent", "quietly"], &["notify", "notifies", "notifying", "notified"]),
+    (
+        &["validate", "validates", "check", "checks", "preview", "previews", "simulates", "lint"],
+        &["execute", "executes", "run", "runs", "apply", "applies"],
+    ),
+    (&["wait", "waits", "waiting"], &["immediately", "background"]),
 ];
 
 /// How many of the things are meant that the next word names; one in place of another is a move.
@@ -235,6 +264,15 @@ pub(super) const FORMATS: &[&[&str]] = &[
     &["hex", "hexadecimal"],
     &["adf"],
     &["rtf"],
+    &["plain", "plaintext"],
+    &["glob", "globs", "wildcard"],
+    &["regex", "regexp", "regular"],
+    &["comma_separated"],
+    &["semicolon_separated"],
+    &["space_separated"],
+    &["newline_separated", "line_separated"],
+    &["pipe_separated"],
+    &["tab_separated"],
 ];
 
 /// Two numbers or sides whose order is a convention.
@@ -257,7 +295,114 @@ pub(super) const JOINTS: &[&str] = &[
 pub(super) const LEFT_OUT: &[&str] = &[
     "omit", "omitted", "omitting", "if not given", "if not specified", "if not provided",
     "if not set", "when not given", "when not specified", "when not provided", "left out",
-    "if unset", "if absent", "if empty", "by default",
+    "if unset", "if absent", "if empty", "by default", "unless given", "unless specified",
+    "unless provided", "unless set", "unless stated", "unless told", "unless otherwise", "if none",
+    "when omitted", "when absent", "when empty", "when unset", "when left",
+];
+
+/// Words for a default in other languages, as they stand in a text in lower case.
+pub(super) const DEFAULT_WORDS: &[&str] = &[
+    "デフォルト",
+    "既定",
+    "規定値",
+    "默认",
+    "預設",
+    "预设",
+    "缺省",
+    "기본",
+    "standard:",
+    "standardwert",
+    "standardmäßig",
+    "voreinstellung",
+    "par défaut",
+    "défaut",
+    "por defecto",
+    "predeterminad",
+    "por omisión",
+    "padrão",
+    "predefinit",
+    "standaard",
+    "по умолчанию",
+    "domyśln",
+    "varsayılan",
+];
+
+/// Words before a number that is a name.
+pub(super) const NUMBERED: &[&str] = &[
+    "version", "versions", "section", "chapter", "step", "figure", "table", "issue", "rfc",
+    "example", "level", "python", "node", "java", "es", "http", "tls", "api", "phase", "rule",
+    "option", "type", "model", "release", "windows", "ubuntu", "number", "no", "article", "part",
+    "page", "line",
+];
+
+/// Words of a number that is only about so much, or praises.
+pub(super) const LOOSE_NUMBERS: &[&str] = &[
+    "about", "approximately", "approx", "around", "roughly", "nearly", "almost", "over",
+    "typically", "usually", "average", "estimated", "supports", "supported", "example", "examples",
+    "released", "since", "tools", "plus", "more",
+];
+
+/// Words by which a text asks a person first, and what must stand near them to mean that: nothing, where it is empty.
+pub(super) const GUARDS: &[(&[&str], &[&str])] = &[
+    (&["confirmation", "confirmations"], &[]),
+    (
+        &["approval", "consent"],
+        &[
+            "require", "requires", "required", "need", "needs", "ask", "asks", "after", "until",
+            "wait", "waits", "explicit",
+        ],
+    ),
+    (&["confirm", "confirms"], &["user", "person", "human", "you", "before", "first"]),
+    (
+        &["asks", "ask", "asking", "prompts", "prompt", "prompting"],
+        &["before", "first", "unless", "permission"],
+    ),
+];
+
+/// Claims that nothing is changed.
+pub(super) const HARMLESS: &[&str] = &[
+    "read only", "readonly", "no side effects", "does not modify", "doesn't modify",
+    "does not change", "doesn't change", "never modifies", "never changes", "never writes",
+    "does not write", "doesn't write", "nothing is sent", "nothing is changed",
+    "nothing is written", "nothing is deleted", "without changing", "without modifying",
+    "does not send", "does not delete", "does not execute", "is not executed",
+];
+
+/// Verbs of a tool that only looks, as its text leads with them.
+pub(super) const LOOKS: &[&str] = &[
+    "read", "get", "list", "fetch", "show", "view", "search", "find", "query", "return",
+    "retrieve", "describe", "check", "validate", "preview", "inspect", "count", "lookup", "watch",
+    "analyze", "calculate", "compute", "display", "browse", "report",
+];
+
+/// Verbs of a deed, as a text leads with them or adds them.
+pub(super) const DEEDS: &[&str] = &[
+    "write", "overwrite", "delete", "remove", "send", "create", "update", "execute", "modify",
+    "replace", "push", "publish", "drop", "merge", "deploy", "cancel", "install", "uninstall",
+    "upload", "commit", "edit", "rename", "pay", "charge", "transfer", "invite", "archive",
+    "enable", "disable", "reset", "purge", "wipe", "kill", "email", "notify", "terminate", "erase",
+    "alter", "move",
+];
+
+/// Words that make an effect or an answer smaller; without them it is the whole one.
+pub(super) const SOFTENERS: &[&str] = &[
+    "soft", "draft", "masked", "redacted", "encrypted", "anonymized", "anonymised", "temporary",
+    "temporarily", "simulated", "simulates", "simulate", "dry", "sandboxed",
+];
+
+/// Words that make an effect harder.
+pub(super) const FORCE: &[&str] = &["force", "forced", "forces", "forcibly", "forcefully"];
+
+/// In whose name a call acts.
+pub(super) const ACTORS: &[&str] = &[
+    "bot", "user", "admin", "administrator", "root", "service", "app", "application", "owner",
+    "system", "agent", "superuser",
+];
+
+/// Words for what a call costs.
+pub(super) const PRICES: &[&str] = &[
+    "call costs", "request costs", "it costs", "use costs", "query costs", "run costs",
+    "consumes credits", "costs credits", "is billed", "are billed",
 ];
 
 pub(super) const NEGATIONS: &[&str] =

@@ -104,6 +104,14 @@ fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
             Judgement::LOOK,
             format!("the same thing is said otherwise ({}): {before} reads {after} now", signal.word),
         ),
+        SignalKind::HiddenText => (
+            Judgement::LOOK.authority(Authority::Unknown),
+            format!("the text holds characters now that nobody sees ({})", signal.word),
+        ),
+        SignalKind::OrderAppeared => (
+            Judgement::LOOK.authority(Authority::Unknown),
+            format!("the text gives the model an order that {}: {after}", signal.word),
+        ),
         SignalKind::NotCompared => (
             Judgement::UNDECIDED,
             "the text changed and is too long, or changed in too many sentences, to be compared: a person reads it"
