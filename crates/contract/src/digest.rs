@@ -38,7 +38,12 @@ pub fn of_tool(raw: &Value) -> String {
 
 /// The digest of any value: `sha256:` and 64 hexadecimal digits over [`canonical`].
 pub fn of_value(value: &Value) -> String {
-    let hash = Sha256::digest(canonical(value).as_bytes());
+    of_canonical(&canonical(value))
+}
+
+/// [`of_value`] of a value whose canonical text is at hand.
+pub(crate) fn of_canonical(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
     let mut text = String::with_capacity(7 + 64);
     text.push_str("sha256:");
     for byte in hash {

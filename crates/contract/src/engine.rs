@@ -7,6 +7,7 @@
 
 use crate::change::{Change, Side, Witness};
 use crate::edit::{Edit, What};
+use crate::limits;
 use crate::relation::{Local, reported};
 use crate::rules::comparison;
 use crate::rules::finding::{Context, canonical};
@@ -15,6 +16,7 @@ use crate::verdict::Compat;
 use crate::view::{Node, Source, View};
 use schema::{Answer, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
 use serde_json::{Map, Value};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Which way a schema is read.
@@ -141,6 +143,9 @@ fn bare(schema: &Value) -> String {
     }))
 }
 
+/// What asking once costs besides the schemas that are read, in schemas.
+const ASKING: usize = 20;
+
 fn question() -> Question {
     Question { open_objects: OpenObjects::DeclaredWriters, ..Question::default() }
 }
@@ -151,6 +156,8 @@ pub struct Pair {
     new: Arc<Value>,
     direction: Direction,
     same_values: bool,
+    /// Schemas read for single places so far.
+    asked: Cell<usize>,
 }
 
 impl Pair {
@@ -170,14 +177,16 @@ impl Pair {
         };
         let dialect = |schema: &Value| schema.get("$schema").cloned();
         let same_values = dialect(&old) == dialect(&new) && bare(&old) == bare(&new);
-        Pair { old: Arc::new(old), new: Arc::new(new), direction, same_values }
+        Pair { old: Arc::new(old), new: Arc::new(new), direction, same_values, asked: Cell::new(0) }
     }
 
     fn relate(&self, old: &str, new: &str) -> Result<Relation, Vec<schema::SchemaProblem>> {
         let read = |document: &Arc<Value>, pointer: &str| {
             Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default())
         };
-        Ok(relate(&read(&self.old, old)?, &read(&self.new, new)?, &question()))
+        let (old, new) = (read(&self.old, old)?, read(&self.new, new)?);
+        self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
+        Ok(relate(&old, &new, &question()))
     }
 
     /// The engine's answer about the two places of an edit. Where one object became tagged
@@ -189,6 +198,12 @@ impl Pair {
         let (Some(old), Some(new)) = (&edit.at.0, &edit.at.1) else {
             return Ok(Local::not_asked());
         };
+        if self.asked.get() > limits::ASKED_SCHEMAS {
+            return Ok(Local::unknown(format!(
+                "more than {} schemas were read to explain single changes of this one",
+                limits::ASKED_SCHEMAS
+            )));
+        }
         let mut local = match self.relate(old, new) {
             Ok(relation) => Local::of(&relation),
             Err(problems) => return Err(first(&problems)),

@@ -72,3 +72,17 @@ pub const TEXT_PAIRS: usize = 250_000;
 /// Each is looked for in all other texts of its tool; a tool with more than these has a list of
 /// settings, not arguments.
 pub const TEXT_DEFAULTS: usize = 50;
+
+/// How deep `$ref`, `allOf` and unions are followed at one place. Real documents stay under 10.
+pub const UNFOLD_DEPTH: usize = 48;
+
+/// How many schemas are read for one place as a person sees it.
+///
+/// Unions of unions by reference multiply; what lies beyond is left to the schema engine, which decides anyway.
+pub const UNFOLD_STEPS: usize = 2_000;
+
+/// How many schemas are read to explain the single changes of one pair of schemas.
+///
+/// The largest real pair takes a few thousand. Beyond this a change is `undecided`, and names this as the reason; what the
+/// pair as a whole lost is still asked.
+pub const ASKED_SCHEMAS: usize = 30_000;

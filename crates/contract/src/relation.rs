@@ -41,6 +41,11 @@ impl Local {
         Local { lost: Lookup::NotAsked, gained: Lookup::NotAsked, usual: None }
     }
 
+    /// The engine could not say.
+    pub fn unknown(why: String) -> Local {
+        Local { lost: Lookup::Unknown(why.clone()), gained: Lookup::Unknown(why), usual: None }
+    }
+
     /// The engine's answer.
     pub fn of(relation: &Relation) -> Local {
         Local {

@@ -3,13 +3,12 @@
 //! A [`View`] is what a person sees at a place: its type, its members, its bounds, whichever way
 //! the author wrote them down. It explains; the schema engine decides.
 
+use crate::limits;
 pub use crate::node::{Node, Source};
 pub use schema::reference::escape;
 use serde_json::{Map, Value};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How deep `$ref` and `allOf` are followed at one place. Real documents stay under 10.
-const MAX_UNFOLD: usize = 48;
 
 /// The kinds of JSON values; `integer` is apart because schemas name it.
 pub type Kinds = BTreeSet<&'static str>;
@@ -96,24 +95,32 @@ impl<'a> View<'a> {
 
     /// Reads the place, following `$ref` and folding `allOf` and nullable unions.
     pub fn of(node: &Node<'a>) -> View<'a> {
-        let mut view = View::unfold(node, 0);
+        let mut view = View::unfold(node, &Budget::default(), 0);
         view.settle();
         view
     }
 
-    fn unfold(node: &Node<'a>, depth: usize) -> View<'a> {
+    fn unfold(node: &Node<'a>, budget: &Budget, depth: usize) -> View<'a> {
         let mut view = View::empty();
         match node.value {
-            Value::Object(schema) if depth < MAX_UNFOLD => view.read(node, schema, depth),
+            Value::Object(schema) if depth < limits::UNFOLD_DEPTH && budget.spend() => {
+                view.read(node, schema, budget, depth);
+            }
             Value::Bool(false) => view.kinds = Some(Kinds::new()),
             _ => {}
         }
         view
     }
 
-    fn read(&mut self, node: &Node<'a>, schema: &'a Map<String, Value>, depth: usize) {
+    fn read(
+        &mut self,
+        node: &Node<'a>,
+        schema: &'a Map<String, Value>,
+        budget: &Budget,
+        depth: usize,
+    ) {
         if let Some(target) = node.follow() {
-            self.absorb(View::unfold(&target, depth + 1));
+            self.absorb(View::unfold(&target, budget, depth + 1));
         }
         match schema.get("type") {
             Some(Value::String(name)) => self.narrow_kinds(kinds_named(&[name.as_str()])),
@@ -164,7 +171,7 @@ impl<'a> View<'a> {
             let dresses = parts.len() == 1 && !schema.contains_key("properties");
             for (index, part) in parts.iter().enumerate() {
                 let child = node.child(&["allOf", &index.to_string()], part);
-                let mut view = View::unfold(&child, depth + 1);
+                let mut view = View::unfold(&child, budget, depth + 1);
                 if !dresses {
                     view.opaque.remove("discriminator");
                 }
@@ -173,7 +180,7 @@ impl<'a> View<'a> {
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(options)) = schema.get(keyword) {
-                self.read_union(node, keyword, options, depth);
+                self.read_union(node, keyword, options, (budget, depth));
             }
         }
     }
@@ -230,12 +237,18 @@ impl<'a> View<'a> {
         }
     }
 
-    fn read_union(&mut self, node: &Node<'a>, keyword: &str, options: &'a [Value], depth: usize) {
+    fn read_union(
+        &mut self,
+        node: &Node<'a>,
+        keyword: &str,
+        options: &'a [Value],
+        (budget, depth): (&Budget, usize),
+    ) {
         let mut nullable = false;
         let mut rest: Vec<(Node<'a>, View<'a>)> = Vec::new();
         for (index, option) in options.iter().enumerate() {
             let child = node.child(&[keyword, &index.to_string()], option);
-            let view = View::unfold(&child, depth + 1);
+            let view = View::unfold(&child, budget, depth + 1);
             let is_null = view.kinds.as_ref().is_some_and(|k| k.len() == 1 && k.contains("null"))
                 || view.values.as_ref().is_some_and(|v| v.len() == 1 && v[0].is_null());
             if is_null {
@@ -389,17 +402,44 @@ impl<'a> View<'a> {
 
     /// The kinds of the place, its alternatives included; `None` where any kind fits.
     pub fn all_kinds(&self) -> Option<Kinds> {
+        self.kinds_of_all(&mut BTreeSet::new())
+    }
+
+    /// `seen` holds the places that were looked at: one that comes back to itself adds nothing.
+    fn kinds_of_all(&self, seen: &mut BTreeSet<(&'a str, String)>) -> Option<Kinds> {
         if self.variants.is_empty() {
             return self.kinds.clone();
         }
         let mut kinds = Kinds::new();
         for variant in &self.variants {
-            kinds.extend(View::of(variant).all_kinds()?);
+            if seen.len() >= limits::UNFOLD_STEPS {
+                return None;
+            }
+            if seen.insert((variant.file, variant.pointer.clone())) {
+                kinds.extend(View::of(variant).kinds_of_all(seen)?);
+            }
         }
         if self.kinds.as_ref().is_some_and(|own| own.contains("null")) {
             kinds.insert("null");
         }
         Some(kinds)
+    }
+}
+
+/// How many schemas are still read for one place.
+struct Budget(Cell<usize>);
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget(Cell::new(limits::UNFOLD_STEPS))
+    }
+}
+
+impl Budget {
+    fn spend(&self) -> bool {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        left > 0
     }
 }
 

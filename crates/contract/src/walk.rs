@@ -3,6 +3,7 @@
 mod compare;
 mod variants;
 
+use crate::digest::canonical;
 use crate::edit::{Edit, What};
 use crate::prose::{self, SignalKind};
 use crate::rename;
@@ -12,7 +13,7 @@ use compare::{
     same_default, says_something,
 };
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// How deep members and items are walked. Deeper schemas are still compared by the engine.
 const MAX_DEPTH: usize = 40;
@@ -235,8 +236,10 @@ impl Walker {
         let empty = Vec::new();
         let (before, after) =
             (was.values.as_ref().unwrap_or(&empty), is.values.as_ref().unwrap_or(&empty));
+        // By spelling: lists of thousands must not be compared pair by pair.
         let without = |a: &[Value], b: &[Value]| -> Vec<Value> {
-            a.iter().filter(|v| !b.iter().any(|w| same_value(v, w))).cloned().collect()
+            let known: HashSet<String> = b.iter().map(canonical).collect();
+            a.iter().filter(|value| !known.contains(&canonical(value))).cloned().collect()
         };
         let (dropped, added) = (without(before, after), without(after, before));
         if dropped.is_empty() && added.is_empty() {

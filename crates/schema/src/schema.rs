@@ -100,6 +100,11 @@ impl Schema {
         self.inner.documents.show(&self.inner.place)
     }
 
+    /// How many schema objects were read for it: a measure of the work that a question about it takes.
+    pub fn size(&self) -> usize {
+        self.inner.arena.nodes.len()
+    }
+
     pub(crate) fn arena(&self) -> &Arena {
         &self.inner.arena
     }

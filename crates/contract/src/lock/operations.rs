@@ -2,8 +2,9 @@
 
 use crate::digest;
 use crate::document::{Bundle, resolve_path};
-use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// The members of a path item that are operations.
 const METHODS: &[&str] = &["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -17,7 +18,7 @@ const SHARED: &[&str] = &["parameters", "servers", "security"];
 /// security), and all that these reach through `$ref`, in this file and the others of the bundle.
 /// A change of a shared declaration thus changes every operation that uses it, and no other.
 pub fn operations(bundle: &Bundle) -> BTreeMap<String, String> {
-    let mut reached = Reached { bundle, known: BTreeMap::new() };
+    let mut reached = Reached::of(bundle);
     let mut digests = BTreeMap::new();
     let paths = bundle.root.get("paths").and_then(Value::as_object);
     for (path, item) in paths.into_iter().flatten() {
@@ -40,10 +41,11 @@ pub fn operations(bundle: &Bundle) -> BTreeMap<String, String> {
                 }
             }
             let own = Value::Object(own);
+            // The canonical text of an object with these two members, whose second many operations share.
             let shared = reached.from(&file, &own);
-            let text = json!({"own": own, "reached": shared});
-            digests
-                .insert(format!("{} {path}", method.to_ascii_uppercase()), digest::of_value(&text));
+            let text = format!(r#"{{"own":{},"reached":{shared}}}"#, digest::canonical(&own));
+            let name = format!("{} {path}", method.to_ascii_uppercase());
+            digests.insert(name, digest::of_canonical(&text));
         }
     }
     digests
@@ -51,48 +53,92 @@ pub fn operations(bundle: &Bundle) -> BTreeMap<String, String> {
 
 /// What one declaration holds: its digest, and the places it refers to.
 struct Node {
+    /// `file#pointer`.
+    name: String,
     digest: String,
-    targets: Vec<Place>,
+    targets: Vec<usize>,
 }
 
 /// A file (empty for the root) and a JSON Pointer in it.
 type Place = (String, String);
 
+/// The declarations of a document, each read once and numbered.
 struct Reached<'a> {
     bundle: &'a Bundle,
-    known: BTreeMap<Place, Node>,
+    numbers: HashMap<Place, usize>,
+    places: Vec<Place>,
+    nodes: Vec<Option<Node>>,
+    /// The canonical text of each set of declarations that some operation reaches.
+    texts: HashMap<Vec<usize>, Rc<str>>,
 }
 
 impl<'a> Reached<'a> {
-    /// The digests of all declarations that a value of `file` reaches, by place.
-    fn from(&mut self, file: &str, value: &Value) -> BTreeMap<String, String> {
-        let mut seen: BTreeSet<Place> = BTreeSet::new();
-        let mut open = targets(file, value);
-        while let Some(place) = open.pop() {
-            if !seen.insert(place.clone()) {
-                continue;
-            }
-            open.extend(self.node(&place).targets.iter().cloned());
+    fn of(bundle: &'a Bundle) -> Reached<'a> {
+        Reached {
+            bundle,
+            numbers: HashMap::new(),
+            places: Vec::new(),
+            nodes: Vec::new(),
+            texts: HashMap::new(),
         }
-        seen.into_iter()
-            .map(|place| {
-                let digest = self.node(&place).digest.clone();
-                (format!("{}#{}", place.0, place.1), digest)
-            })
-            .collect()
     }
 
-    fn node(&mut self, place: &Place) -> &Node {
-        let bundle = self.bundle;
-        self.known.entry(place.clone()).or_insert_with(|| {
-            match at(bundle, place) {
-                Some(value) => {
-                    Node { digest: digest::of_value(value), targets: targets(&place.0, value) }
-                }
-                // Reading the document reports it; here it only has to be told apart.
-                None => Node { digest: "missing".to_owned(), targets: Vec::new() },
+    /// The digests of all declarations that a value of `file` reaches, by place, as canonical text.
+    fn from(&mut self, file: &str, value: &Value) -> Rc<str> {
+        let mut open: Vec<usize> =
+            targets(file, value).into_iter().map(|place| self.number(place)).collect();
+        let mut seen = vec![false; self.nodes.len()];
+        let mut all = Vec::new();
+        while let Some(number) = open.pop() {
+            if number >= seen.len() {
+                seen.resize(number + 1, false);
             }
-        })
+            if std::mem::replace(&mut seen[number], true) {
+                continue;
+            }
+            all.push(number);
+            open.extend(self.read(number));
+        }
+        all.sort_unstable();
+        if let Some(text) = self.texts.get(&all) {
+            return Rc::clone(text);
+        }
+        let named = all.iter().filter_map(|number| self.nodes[*number].as_ref());
+        let members: Map<String, Value> =
+            named.map(|node| (node.name.clone(), Value::from(node.digest.as_str()))).collect();
+        let text: Rc<str> = digest::canonical(&Value::Object(members)).into();
+        self.texts.insert(all, Rc::clone(&text));
+        text
+    }
+
+    fn number(&mut self, place: Place) -> usize {
+        if let Some(number) = self.numbers.get(&place) {
+            return *number;
+        }
+        let number = self.nodes.len();
+        self.numbers.insert(place.clone(), number);
+        self.places.push(place);
+        self.nodes.push(None);
+        number
+    }
+
+    /// Reads a declaration the first time it is asked for; gives what it refers to.
+    fn read(&mut self, number: usize) -> Vec<usize> {
+        if let Some(node) = &self.nodes[number] {
+            return node.targets.clone();
+        }
+        let place = self.places[number].clone();
+        let (digest, places) = match at(self.bundle, &place) {
+            Some(value) => (digest::of_value(value), targets(&place.0, value)),
+            // Reading the document reports it; here it only has to be told apart.
+            None => ("missing".to_owned(), Vec::new()),
+        };
+        let mut targets: Vec<usize> = places.into_iter().map(|place| self.number(place)).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let name = format!("{}#{}", place.0, place.1);
+        self.nodes[number] = Some(Node { name, digest, targets: targets.clone() });
+        targets
     }
 
     /// A path item may be a reference to a path item.

@@ -10,7 +10,7 @@ use super::resolve::{Document, Place};
 use crate::decision::Flow;
 use crate::document::Problem;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 /// Two declarations (or the two schemas of one place) and the direction in which they travel.
@@ -69,6 +69,7 @@ pub(crate) fn cut<'a>(old: &mut Side<'a>, new: &mut Side<'a>, pair: &Pair) -> Cu
         new,
         flow: pair.flow,
         children: Vec::new(),
+        known: HashSet::new(),
         marks: BTreeMap::new(),
         steps: Vec::new(),
     };
@@ -133,6 +134,8 @@ struct Cutter<'s, 'a> {
     new: &'s mut Side<'a>,
     flow: Flow,
     children: Vec<(Pair, Vec<String>)>,
+    /// The same, to be looked up.
+    known: HashSet<(Pair, Vec<String>)>,
     /// What a mark stands for, and its number.
     marks: BTreeMap<String, usize>,
     steps: Vec<String>,
@@ -162,7 +165,7 @@ impl Cutter<'_, '_> {
     fn child(&mut self, old: &Place, new: &Place) {
         let pair = Pair { old: old.clone(), new: new.clone(), flow: self.flow };
         let steps = self.steps.clone();
-        if !self.children.iter().any(|known| known.0 == pair && known.1 == steps) {
+        if self.known.insert((pair.clone(), steps.clone())) {
             self.children.push((pair, steps));
         }
     }

@@ -5,6 +5,7 @@ use crate::edit::only_kind;
 use crate::limits;
 use crate::view::{Kinds, Node, View, same_value};
 use serde_json::Value;
+use std::collections::HashMap;
 
 pub(super) fn described(node: Option<&Node<'_>>) -> String {
     let text = node.and_then(|node| View::of(node).description);
@@ -93,15 +94,17 @@ pub(super) fn recased(dropped: &[Value], added: &[Value]) -> Vec<(Value, Value)>
     let fold = |value: &Value| {
         value.as_str().map(|text| crate::lexicon::words(text).concat().to_lowercase())
     };
-    let mut pairs = Vec::new();
-    for old in dropped {
-        let twins: Vec<&Value> =
-            added.iter().filter(|new| fold(old).is_some() && fold(new) == fold(old)).collect();
-        if let [twin] = twins.as_slice() {
-            pairs.push((old.clone(), (*twin).clone()));
+    let mut folded: HashMap<String, Vec<&Value>> = HashMap::new();
+    for new in added {
+        if let Some(key) = fold(new) {
+            folded.entry(key).or_default().push(new);
         }
     }
-    pairs
+    let twin = |old: &Value| match folded.get(&fold(old)?)?.as_slice() {
+        [twin] => Some((old.clone(), (*twin).clone())),
+        _ => None,
+    };
+    dropped.iter().filter_map(twin).collect()
 }
 
 /// True where two defaults are one: the same value, or the same things listed in another order.

@@ -6,6 +6,7 @@ mod adapter_docs;
 mod adapter_random;
 mod adapter_rules;
 mod adapters;
+mod circles;
 mod damage;
 mod documents;
 mod kinds;
