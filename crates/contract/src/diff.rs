@@ -15,6 +15,15 @@ pub struct Options {
     pub decisions: Option<crate::decision::DecisionMap>,
 }
 
+/// All that is not in order in a contract and that reading it did not tell: a caller that accepts it must stop.
+pub fn check(contract: &Contract) -> Vec<Problem> {
+    match contract {
+        Contract::Openapi(bundle) => crate::openapi::check(bundle),
+        // Reading tools and schemas reads all of them.
+        Contract::Tools(_) | Contract::Schema(_) => Vec::new(),
+    }
+}
+
 /// Compares two contracts of the same kind.
 ///
 /// # Errors

@@ -161,6 +161,9 @@ pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
         if names || likeness(before, after) >= LIKE {
             handle_moved(before, after, &old_words, &new_words, &mut signals);
         }
+        if names && !signals.iter().any(|signal| signal.kind == SignalKind::UnitMoved) {
+            unit_moved(before, after, &mut signals);
+        }
     }
     defaults::moved_in_field(old, new, &mut signals);
     if !signals.iter().any(|signal| signal.kind == SignalKind::NotCompared) {
@@ -344,6 +347,22 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
             signals.push(signal(SignalKind::LimitRaised, before, after, &word));
         }
     }
+    unit_moved(before, after, signals);
+    let (was, is) = (moved::choices(before), moved::choices(after));
+    if was.len() >= 2 && !is.is_empty() {
+        for choice in was.difference(&is) {
+            let kept = was.intersection(&is).count();
+            if kept * 2 >= was.len() && !new.contains(choice) {
+                signals.push(signal(SignalKind::ChoiceDropped, before, after, choice));
+            }
+        }
+    }
+    only_given_up(before, after, signals);
+}
+
+/// The sentences measure in other units.
+fn unit_moved(before: &str, after: &str, signals: &mut Vec<Signal>) {
+    let (old, new) = (tokens(before), tokens(after));
     // How long a call takes is no unit of an argument or an answer.
     let pace = |tokens: &[String]| {
         tokens.iter().any(|t| matches!(t.as_str(), "slow" | "slower" | "fast" | "take" | "takes"))
@@ -366,16 +385,6 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
             signals.push(signal(SignalKind::UnitMoved, before, after, word));
         }
     }
-    let (was, is) = (moved::choices(before), moved::choices(after));
-    if was.len() >= 2 && !is.is_empty() {
-        for choice in was.difference(&is) {
-            let kept = was.intersection(&is).count();
-            if kept * 2 >= was.len() && !new.contains(choice) {
-                signals.push(signal(SignalKind::ChoiceDropped, before, after, choice));
-            }
-        }
-    }
-    only_given_up(before, after, signals);
 }
 
 /// `only` is gone, and a word of reach has come.

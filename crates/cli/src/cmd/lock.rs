@@ -61,7 +61,8 @@ Examples:
                 "Name a file, a folder, an address, or a command after --.",
             ));
         };
-        let faults = found.reading.faults();
+        let mut faults = found.reading.faults();
+        faults.extend(contract::diff::check(&found.reading.contract));
         if !faults.is_empty() {
             return Err(faults.into());
         }

@@ -4,6 +4,7 @@ use super::draft::{Finish, REACH, change};
 use super::read::{Alternative, Api, Operation, root_servers};
 use super::resolve::{Node, Place};
 use crate::change::{Change, Entry, Subject};
+use crate::digest::canonical;
 use crate::rules::finding::Judgement;
 use crate::rules::http::*;
 use crate::verdict::Decision::{Ask, Scope};
@@ -153,6 +154,8 @@ pub(crate) fn unused_servers(old: &Api<'_>, new: &Api<'_>, entries: &[Entry]) ->
 }
 
 fn addresses(was: &[String], is: &[String], place: &Place) -> Option<Change> {
+    let normal = |list: &[String]| -> Vec<String> { list.iter().map(|url| normal(url)).collect() };
+    let (was, is) = (&normal(was), &normal(is));
     if was == is {
         return None;
     }
@@ -197,6 +200,63 @@ fn addresses(was: &[String], is: &[String], place: &Place) -> Option<Change> {
             .values(Some(&before), Some(&after))
             .guess(&[Scope]),
     )
+}
+
+/// A base address without what makes no difference: the case of scheme and host, the port that is meant anyway, a
+/// slash at the end.
+fn normal(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.trim_end_matches('/').to_owned();
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let scheme = scheme.to_ascii_lowercase();
+    // A template in the authority may stand for anything; its name is kept.
+    let mut host = match authority.contains('{') {
+        true => authority.to_owned(),
+        false => authority.to_ascii_lowercase(),
+    };
+    for (meant, port) in [("https", ":443"), ("http", ":80"), ("wss", ":443"), ("ws", ":80")] {
+        if scheme == meant && host.ends_with(port) {
+            host.truncate(host.len() - port.len());
+        }
+    }
+    format!("{scheme}://{host}{}", path.trim_end_matches('/'))
+}
+
+/// Gives security schemes that only have another name now the name that they had: who presents a credential never sees it.
+pub(crate) fn under_old_names<'a>(old: &Api<'a>, new: &mut Api<'a>) {
+    let said = |node: &Node<'_>| {
+        let mut members = node.value.as_object().cloned().unwrap_or_default();
+        members.shift_remove("description");
+        canonical(&Value::Object(members))
+    };
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    for (now, is) in &new.schemes {
+        if old.schemes.contains_key(now) {
+            continue;
+        }
+        let mut twins = old
+            .schemes
+            .iter()
+            .filter(|(name, was)| !new.schemes.contains_key(*name) && said(was) == said(is));
+        // Where two are alike it is not known which one it was.
+        if let (Some((before, _)), None) = (twins.next(), twins.next())
+            && !renamed.values().any(|taken| taken == before)
+        {
+            renamed.insert(now.clone(), before.clone());
+        }
+    }
+    let operations = new.operations.values_mut().chain(new.webhooks.values_mut());
+    for operation in operations {
+        for alternative in &mut operation.security {
+            *alternative = std::mem::take(alternative)
+                .into_iter()
+                .map(|(scheme, scopes)| (renamed.get(&scheme).cloned().unwrap_or(scheme), scopes))
+                .collect();
+        }
+        operation.security.sort();
+    }
 }
 
 /// The authority of a URL; a relative one has the document's.

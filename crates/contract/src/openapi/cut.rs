@@ -44,6 +44,11 @@ impl<'a> Side<'a> {
         Side { document, lowered: BTreeMap::new(), problems: Vec::new(), flaws: Vec::new() }
     }
 
+    /// All schemas that were lowered so far.
+    pub fn lowered(&self) -> impl Iterator<Item = (&Place, Flow, &Value)> {
+        self.lowered.iter().map(|((place, flow), value)| (place, *flow, &**value))
+    }
+
     pub fn schema(&mut self, place: &Place, flow: Flow) -> Rc<Value> {
         let key = (place.clone(), flow);
         if let Some(found) = self.lowered.get(&key) {

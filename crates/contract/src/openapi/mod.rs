@@ -6,6 +6,7 @@
 
 mod access;
 mod answer;
+mod circles;
 mod cut;
 mod draft;
 mod graph;
@@ -54,7 +55,7 @@ struct Matched<'o, 'a> {
 /// All problems of both documents at once: no OpenAPI, a version that is not known here, a `$ref`
 /// to the network, to nothing or in a circle, things that are not what the specification asks for.
 pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<Problem>> {
-    let (old, new) = match (read::read(old), read::read(new)) {
+    let (old, mut new) = match (read::read(old), read::read(new)) {
         (Ok(old), Ok(new)) => (old, new),
         (old, new) => {
             let mut problems = old.err().unwrap_or_default();
@@ -62,6 +63,7 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
             return Err(problems);
         }
     };
+    access::under_old_names(&old, &mut new);
     let map = options.decisions.as_ref();
     let mut matched = matched(&old, &new);
     let mut sides = (Side::new(old.document), Side::new(new.document));
@@ -73,6 +75,10 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
         problems.sort_by(|a, b| (&a.place, &a.sentence).cmp(&(&b.place, &b.sentence)));
         problems.dedup();
         return Err(problems);
+    }
+    for side in [&mut sides.0, &mut sides.1] {
+        let standing = circles::standing(side);
+        side.flaws.extend(standing);
     }
     let flaws = flaws(&mut sides.0.flaws, &mut sides.1.flaws);
     for one in &mut matched {
@@ -114,6 +120,24 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
         },
         flaws,
     })
+}
+
+/// All that is not in order in one document, as far as its operations reach.
+pub fn check(bundle: &Bundle) -> Vec<Problem> {
+    let api = match read::read(bundle) {
+        Ok(api) => api,
+        Err(problems) => return problems,
+    };
+    let matched = matched(&api, &api);
+    let (mut one, mut same) = (Side::new(api.document), Side::new(api.document));
+    Graph::of(matched.iter().flat_map(|one| one.sites.iter()), &mut one, &mut same);
+    let standing = circles::standing(&one);
+    let mut found = one.problems;
+    found.extend(one.flaws);
+    found.extend(standing);
+    found.sort_by(|a, b| (&a.place, &a.sentence).cmp(&(&b.place, &b.sentence)));
+    found.dedup();
+    found
 }
 
 /// What is not in order on one side, or not as it is on the other: place in the document and sentence are compared.

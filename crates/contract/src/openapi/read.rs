@@ -287,7 +287,7 @@ impl<'a> Reader<'a> {
             let read = Parameter {
                 name: field.text("name").unwrap_or_default(),
                 required: field.flag("required").unwrap_or(false),
-                wire: field.text("collectionFormat").unwrap_or("csv").to_owned(),
+                wire: collected("form", field.text("collectionFormat").unwrap_or("csv")),
                 schema: Some(field.clone()),
                 node: field,
             };
@@ -364,8 +364,8 @@ impl<'a> Reader<'a> {
         let (schema, wire) = if self.document.version == Version::Swagger2 {
             let format = node.text("collectionFormat").unwrap_or("csv");
             let is_array = node.text("type") == Some("array");
-            let wire = if is_array { format } else { "plain" };
-            (Some(node.clone()), wire.to_owned())
+            let wire = if is_array { collected(location, format) } else { plain_form(location) };
+            (Some(node.clone()), wire)
         } else if let Some((media, content)) =
             content.as_ref().and_then(|content| content.members().next())
         {
@@ -554,6 +554,26 @@ fn wire(location: &str, node: &Node<'_>) -> String {
         if explode { ", exploded" } else { "" },
         if reserved { ", reserved characters bare" } else { "" }
     )
+}
+
+/// Swagger 2's `collectionFormat` in the words of OpenAPI 3: the same bytes have one name.
+fn collected(location: &str, format: &str) -> String {
+    match (location, format) {
+        ("query" | "cookie", "csv") => "form".to_owned(),
+        ("query", "multi") => "form, exploded".to_owned(),
+        (_, "csv") => "simple".to_owned(),
+        (_, "ssv") => "spaceDelimited".to_owned(),
+        (_, "pipes") => "pipeDelimited".to_owned(),
+        (_, other) => other.to_owned(),
+    }
+}
+
+/// How a value without parts is sent: as OpenAPI 3 does it where nothing is said.
+fn plain_form(location: &str) -> String {
+    match location {
+        "query" | "cookie" => "form, exploded".to_owned(),
+        _ => "simple".to_owned(),
+    }
 }
 
 /// A path with its parameter names taken out, a trailing slash kept: servers tell them apart.

@@ -50,7 +50,10 @@ pub(crate) fn moved(old: &str, new: &str, spot: &Spot<'_>) -> Option<Moved> {
     if prose::same_text(old, new) {
         return None;
     }
-    let signals = prose::compare(old, new);
+    // A text below a parameter or a header is about one value.
+    let of_one_value = spot.path.len() > 1;
+    let compare = if of_one_value { prose::compare_field } else { prose::compare };
+    let signals = compare(old, new);
     let grave = signals
         .iter()
         // Where a text no longer states a default, the schema of the value does.
@@ -62,7 +65,10 @@ pub(crate) fn moved(old: &str, new: &str, spot: &Spot<'_>) -> Option<Moved> {
         let about = format!("{} {}", signal.before, signal.after);
         let certain = matches!(
             signal.kind,
-            SignalKind::DefaultMoved | SignalKind::UnitMoved | SignalKind::LimitLowered
+            SignalKind::DefaultMoved
+                | SignalKind::UnitMoved
+                | SignalKind::LimitLowered
+                | SignalKind::HandleMoved
         );
         return Some(Moved {
             what: format!("{} (`{}`)", describe(signal.kind), signal.word),

@@ -2,7 +2,9 @@
 //! small one; and in whose name a call acts.
 
 use super::twins::Sentence;
-use super::words::{ACTORS, DEEDS, FORCE, GUARDS, HARMLESS, LOOKS, NEGATIONS, PRICES, SOFTENERS};
+use super::words::{
+    ACTORS, DEEDS, FORCE, GUARDS, HARMLESS, LOOKS, NEGATIONS, PRICES, PROMISES, SOFTENERS,
+};
 use super::{Signal, SignalKind, known_effect, sentences, signal, stem, stems, tokens};
 use std::collections::BTreeSet;
 
@@ -16,7 +18,37 @@ pub(super) fn signals(
     claim_withdrawn((old, new), (gone, come), found);
     deed_in_place_of_a_look(gone, come, old, found);
     price_appeared(old, come, found);
+    promise_withdrawn(gone, (old, new), found);
 }
+
+/// A text that said that nothing is lost for good says so no more.
+fn promise_withdrawn(gone: &[Sentence], (old, new): (&str, &str), found: &mut Vec<Signal>) {
+    let promised = |text: &str| {
+        let words = tokens(text);
+        let named = words.iter().enumerate().find(|(at, word)| {
+            let denied = words[at.saturating_sub(3)..*at]
+                .iter()
+                .any(|word| NEGATIONS.contains(&word.as_str()));
+            PROMISES.contains(&word.as_str()) && !denied
+        });
+        named.map(|(_, word)| word.clone())
+    };
+    // Where the text is about restoring, the word is no promise.
+    let deletes = tokens(old).iter().any(|word| DESTROYS.contains(&stem(word).as_str()));
+    let Some((before, word)) =
+        gone.iter().find_map(|sentence| Some((&sentence.text, promised(&sentence.text)?)))
+    else {
+        return;
+    };
+    if deletes && promised(new).is_none() && !found.iter().any(|signal| signal.before == *before) {
+        let what = format!("no longer `{word}`");
+        found.push(signal(SignalKind::SaidOtherwise, before, "", &what));
+    }
+}
+
+/// Stems of deeds that take something away.
+const DESTROYS: &[&str] =
+    &["delet", "remov", "archiv", "drop", "purg", "eras", "clear", "trash", "mov"];
 
 /// Of two sentences about the same thing.
 pub(super) fn twins(

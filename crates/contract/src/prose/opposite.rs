@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Words besides the opposites that may differ, on both sides together: beyond it another thing is said.
 const OTHER_WORDS: usize = 6;
 
+/// Words of two texts together up to which they may have none in common.
+const FEW: usize = 3;
+
 /// One sentence, read for comparison.
 struct Said {
     words: Vec<String>,
@@ -141,7 +144,9 @@ pub(super) fn twins(before: &str, after: &str, texts: &Texts, found: &mut Vec<Si
 /// The one sentence that gave way to the one that came.
 pub(super) fn strangers(before: &str, after: &str, texts: &Texts, found: &mut Vec<Signal>) {
     let (was, is) = (read(before), read(after));
-    if was.content.is_disjoint(&is.content) {
+    // Texts of a word or two have nothing in common that could tell.
+    let few = was.content.len() + is.content.len() <= FEW;
+    if was.content.is_disjoint(&is.content) && !few {
         return;
     }
     let word = opposite(&was, &is, texts).or_else(|| reformatted(before, after, &was, &is));
@@ -155,7 +160,7 @@ pub(super) fn strangers(before: &str, after: &str, texts: &Texts, found: &mut Ve
 fn opposite(was: &Said, is: &Said, texts: &Texts) -> Option<String> {
     let mut turns = Vec::new();
     let other = was.content.symmetric_difference(&is.content).count();
-    if was.content.is_disjoint(&is.content) && other > 2 {
+    if was.content.is_disjoint(&is.content) && other > FEW {
         return None;
     }
     if other <= OTHER_WORDS {

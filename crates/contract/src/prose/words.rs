@@ -230,7 +230,17 @@ pub(super) const OPPOSITES: &[(&[&str], &[&str])] = &[
     (&["above"], &["below"]),
     (&["past"], &["future"]),
     (&["always"], &["never"]),
-    (&["keep", "keeps", "kept"], &["discard", "discards", "discarded"]),
+    (
+        &["keep", "keeps", "kept"],
+        &[
+            "discard", "discards", "discarded", "delete", "deletes", "deleted", "remove",
+            "removes", "removed",
+        ],
+    ),
+    (
+        &["complete", "completed", "completes", "finished", "finishes"],
+        &["queued", "scheduled", "started", "accepted", "pending"],
+    ),
     (&["move", "moves", "moved"], &["copy", "copies", "copied"]),
     (&["accept", "accepts", "accepted"], &["reject", "rejects", "rejected"]),
     (&["staging", "sandbox"], &["production"]),
@@ -366,6 +376,12 @@ pub(super) const HARMLESS: &[&str] = &[
     "does not write", "doesn't write", "nothing is sent", "nothing is changed",
     "nothing is written", "nothing is deleted", "without changing", "without modifying",
     "does not send", "does not delete", "does not execute", "is not executed",
+];
+
+/// Words of a text that promises that nothing is lost for good.
+pub(super) const PROMISES: &[&str] = &[
+    "restored", "restore", "undone", "undo", "recovered", "recoverable", "reversible", "reverted",
+    "kept", "retained", "preserved", "untouched", "intact", "trash",
 ];
 
 /// Verbs of a tool that only looks, as its text leads with them.

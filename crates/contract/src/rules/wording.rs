@@ -100,6 +100,10 @@ fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
             Judgement::ADAPTABLE.meaning(Meaning::Unknown),
             format!("the text spells {before} as {after} now; a value map carries old calls over"),
         ),
+        SignalKind::SaidOtherwise if signal.after.is_empty() => (
+            Judgement::LOOK,
+            format!("the text says so no more ({}): {before}", signal.word),
+        ),
         SignalKind::SaidOtherwise => (
             Judgement::LOOK,
             format!("the same thing is said otherwise ({}): {before} reads {after} now", signal.word),
