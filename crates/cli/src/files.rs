@@ -13,13 +13,26 @@ pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
     let outcome = if path == "-" {
         io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        opened(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };
     match outcome {
         Ok(_) => Ok(bytes),
         Err(error) => Err(unreadable(path, &error)),
     }
 }
+
+/// Opens a regular file, or a pipe that the shell made for this command (`<(…)`). Any other pipe or device may never
+/// end, or never begin.
+fn opened(path: &str) -> io::Result<File> {
+    let of_the_shell = ["/dev/fd/", "/dev/stdin", "/proc/"].iter().any(|way| path.starts_with(way));
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_file() || kind.is_dir() || of_the_shell {
+        return File::open(path);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, NOT_REGULAR))
+}
+
+const NOT_REGULAR: &str = "it is a pipe, a socket or a device";
 
 /// The text of a regular file that was read before, for reports that point at lines.
 pub fn text_of(path: &str) -> Option<String> {
@@ -42,6 +55,10 @@ pub fn unreadable(path: &str, error: &io::Error) -> Failure {
         io::ErrorKind::IsADirectory => {
             ("This is a folder, not a file.".to_owned(), "Name the file in it.")
         }
+        io::ErrorKind::InvalidInput if error.to_string() == NOT_REGULAR => (
+            format!("This is not a regular file: {NOT_REGULAR}."),
+            "Name a file. Pipe other input in with - as the path.",
+        ),
         _ => (format!("It could not be read: {error}."), "Check the disk and the path."),
     };
     Failure::one(path, sentence, help)

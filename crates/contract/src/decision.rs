@@ -26,6 +26,7 @@
 
 pub(crate) mod consequence;
 pub mod guess;
+pub(crate) mod places;
 mod read;
 pub mod tool;
 

@@ -1,7 +1,7 @@
 //! Characters that move, reorder, hide or carry text unseen.
 
 /// True for controls, line separators, the bidirectional controls and every default-ignorable character of Unicode
-/// (zero-width, fillers, tags, variation selectors). U+FE0F is left alone: it only asks for the emoji form.
+/// (zero-width, fillers, tags, variation selectors), and for what is no character at all. U+FE0F is left alone: it only asks for the emoji form.
 pub fn is_hidden(c: char) -> bool {
     matches!(u32::from(c),
         0x00..=0x1F | 0x7F..=0x9F
@@ -9,7 +9,8 @@ pub fn is_hidden(c: char) -> bool {
         | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
         | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x2800
         | 0x3164 | 0xFE00..=0xFE0E | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB
-        | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF)
+        | 0xFDD0..=0xFDEF | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF)
+        || u32::from(c) & 0xFFFE == 0xFFFE
 }
 
 /// The hidden characters of a text that no script and no layout explains: joiners between emoji or letters that take

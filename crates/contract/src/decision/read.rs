@@ -217,6 +217,19 @@ impl Reader<'_> {
             }
             _ => (None, line),
         };
+        let dotted = !text.starts_with('/');
+        let bare = text.replace("[]", "");
+        if dotted
+            && (bare.contains(['[', ']'])
+                || bare.split('.').any(str::is_empty) && !text.contains("[]"))
+        {
+            self.note(
+                place,
+                format!("`{line}` cannot be read as a place"),
+                "Write names with dots between them, and `[]` after the name of a list: `body.items[].id`.",
+            );
+            return None;
+        }
         let mut path = steps(text);
         if !tool && text.starts_with('/') {
             path.insert(0, "body".to_owned());

@@ -21,9 +21,11 @@ mod schemas;
 mod shared;
 mod tags;
 mod text;
+mod wire;
 
 use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Subject};
-use crate::decision::DecisionMap;
+use crate::decision::places::{self, Known};
+use crate::decision::{DecisionMap, Reading};
 use crate::diff::Options;
 use crate::document::{Bundle, Problem};
 use crate::lock::operations;
@@ -36,6 +38,7 @@ use draft::change;
 use graph::Graph;
 use operation::{Comparison, Site};
 use read::{Api, Operation};
+use resolve::Place;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything known about one matched operation while the parts are put together.
@@ -263,4 +266,84 @@ pub fn unknown_subjects(map: &DecisionMap, old: &Bundle, new: &Bundle) -> Vec<St
         }
     }
     map.operations.keys().filter(|name| !known.contains(*name)).cloned().collect()
+}
+
+/// Lines of the map about places that an operation declares on neither side: the operation as the map names it, and the
+/// line.
+pub fn unknown_places(map: &DecisionMap, old: &Bundle, new: &Bundle) -> Vec<(String, String)> {
+    let apis: Vec<(&Bundle, Api<'_>)> = [old, new]
+        .into_iter()
+        .filter_map(|bundle| Some((bundle, read::read(bundle).ok()?)))
+        .collect();
+    let mut found = Vec::new();
+    for (subject, surface) in &map.operations {
+        let named: Vec<(&Bundle, &Operation<'_>)> = apis
+            .iter()
+            .flat_map(|(bundle, api)| api.operations.values().map(move |one| (*bundle, one)))
+            .filter(|(_, one)| one.id == Some(subject.as_str()) || one.name() == *subject)
+            .collect();
+        for (lines, sent) in [(&surface.request, true), (&surface.response, false)] {
+            for line in lines {
+                let known = named.iter().map(|(bundle, one)| declares(bundle, one, line, sent));
+                if known.max() == Some(Known::No) {
+                    found.push((subject.clone(), places::spelled(line)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What an operation says of the place of one line.
+fn declares(bundle: &Bundle, operation: &Operation<'_>, line: &Reading, sent: bool) -> Known {
+    let Some((head, rest)) = line.path.split_first() else { return Known::Yes };
+    let in_media = |media: &BTreeMap<String, read::Media<'_>>| -> Known {
+        let of = |media: &read::Media<'_>| match media
+            .schema
+            .as_ref()
+            .and_then(|s| node(bundle, &s.place))
+        {
+            Some(schema) => places::declared(&schema, rest),
+            None => Known::Unsaid,
+        };
+        media.values().map(of).max().unwrap_or(Known::Unsaid)
+    };
+    match (sent, head.as_str()) {
+        (true, "body") => match &operation.body {
+            Some(body) => in_media(&body.media),
+            // Swagger's form fields are a body, too.
+            None => match operation.parameters.keys().any(|key| key.location == "form") {
+                true => Known::Unsaid,
+                false => Known::No,
+            },
+        },
+        (true, "path" | "query" | "header" | "cookie") => {
+            let same = |name: &str, wanted: &String| match head.as_str() {
+                "header" => name.eq_ignore_ascii_case(wanted),
+                _ => name == wanted,
+            };
+            let declared = operation.parameters.iter().any(|(key, parameter)| {
+                key.location == *head && rest.first().is_some_and(|name| same(parameter.name, name))
+            });
+            if declared || rest.is_empty() { Known::Yes } else { Known::No }
+        }
+        (false, "body") => {
+            let answers = operation.responses.iter().filter(|(status, _)| {
+                line.status.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(status))
+            });
+            answers.map(|(_, answer)| in_media(&answer.media)).max().unwrap_or(Known::Unsaid)
+        }
+        // Servers answer with headers that nobody declared.
+        _ => Known::Unsaid,
+    }
+}
+
+fn node<'b>(bundle: &'b Bundle, place: &Place) -> Option<crate::view::Node<'b>> {
+    let (file, document) = match place.file.as_str() {
+        "" => ("", &bundle.root),
+        name => bundle.files.get_key_value(name).map(|(name, value)| (name.as_str(), value))?,
+    };
+    let value = document.pointer(&place.pointer)?;
+    let source = crate::view::Source::bundle(bundle);
+    Some(crate::view::Node { source, file, pointer: place.pointer.clone(), value })
 }

@@ -2,6 +2,7 @@
 
 use super::limits;
 use super::resolve::{Document, Node, Place, Version};
+use super::wire::{collected, plain_form, wire};
 use crate::document::{Bundle, Problem};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -539,41 +540,6 @@ fn urls(list: &Node<'_>) -> Vec<String> {
 fn trim(url: &str) -> String {
     let trimmed = url.trim_end_matches('/');
     if trimmed.is_empty() { "/" } else { trimmed }.to_owned()
-}
-
-/// How OpenAPI 3 spells the value, its defaults written out.
-fn wire(location: &str, node: &Node<'_>) -> String {
-    let style = node.text("style").unwrap_or(match location {
-        "query" | "cookie" => "form",
-        _ => "simple",
-    });
-    let explode = node.flag("explode").unwrap_or(style == "form");
-    let reserved = node.flag("allowReserved").unwrap_or(false);
-    format!(
-        "{style}{}{}",
-        if explode { ", exploded" } else { "" },
-        if reserved { ", reserved characters bare" } else { "" }
-    )
-}
-
-/// Swagger 2's `collectionFormat` in the words of OpenAPI 3: the same bytes have one name.
-fn collected(location: &str, format: &str) -> String {
-    match (location, format) {
-        ("query" | "cookie", "csv") => "form".to_owned(),
-        ("query", "multi") => "form, exploded".to_owned(),
-        (_, "csv") => "simple".to_owned(),
-        (_, "ssv") => "spaceDelimited".to_owned(),
-        (_, "pipes") => "pipeDelimited".to_owned(),
-        (_, other) => other.to_owned(),
-    }
-}
-
-/// How a value without parts is sent: as OpenAPI 3 does it where nothing is said.
-fn plain_form(location: &str) -> String {
-    match location {
-        "query" | "cookie" => "form, exploded".to_owned(),
-        _ => "simple".to_owned(),
-    }
 }
 
 /// A path with its parameter names taken out, a trailing slash kept: servers tell them apart.

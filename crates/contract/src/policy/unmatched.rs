@@ -3,8 +3,11 @@
 use super::{Day, Settings, Standing, about_settings};
 use crate::change::{Change, Diff};
 use crate::decision::DecisionMap;
+use crate::decision::places::{Known, declared, spelled};
 use crate::document::{Bundle, Contract, ToolList};
 use crate::text::quoted;
+use crate::view::{Node, Source};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl Settings {
@@ -41,6 +44,14 @@ impl Settings {
             let what = format!("The decision map's part on {}", quoted(&name));
             own.push(nothing(&name, &what, "neither contract has it"));
         }
+        for (subject, line) in decisions.map(|map| nowhere(map, old, new)).unwrap_or_default() {
+            let what = format!("The decision map's line {} of {}", quoted(&line), quoted(&subject));
+            own.push(nothing(
+                &format!("{subject} {line}"),
+                &what,
+                "neither contract declares that place",
+            ));
+        }
         self.policy.apply_beside(diff, today, own)
     }
 }
@@ -74,6 +85,45 @@ fn operations(bundle: &Bundle) -> BTreeSet<String> {
         );
     }
     names
+}
+
+/// Lines of the map about places that neither contract declares: the name, and the line.
+fn nowhere(map: &DecisionMap, old: &Contract, new: &Contract) -> Vec<(String, String)> {
+    match (old, new) {
+        (Contract::Openapi(old), Contract::Openapi(new)) => {
+            crate::openapi::unknown_places(map, old, new)
+        }
+        (Contract::Tools(old), Contract::Tools(new)) => {
+            let mut found = Vec::new();
+            for (name, surface) in &map.tools {
+                let tools: Vec<_> = [old, new]
+                    .iter()
+                    .flat_map(|list| list.tools.iter().filter(|tool| tool.name == *name))
+                    .collect();
+                for (member, lines) in
+                    [("inputSchema", &surface.request), ("outputSchema", &surface.response)]
+                {
+                    let schemas = || tools.iter().map(|tool| tool.raw.get(member));
+                    for line in lines {
+                        let known = schemas().map(|schema| match schema {
+                            Some(schema) => declared(&root(schema), &line.path),
+                            // A tool that describes no answer may answer anything.
+                            None => Known::Unsaid,
+                        });
+                        if known.max() == Some(Known::No) {
+                            found.push((name.clone(), spelled(line)));
+                        }
+                    }
+                }
+            }
+            found
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn root(schema: &Value) -> Node<'_> {
+    Node { source: Source::single(schema), file: "", pointer: String::new(), value: schema }
 }
 
 fn unread(map: &DecisionMap, old: &Contract, new: &Contract) -> Vec<String> {

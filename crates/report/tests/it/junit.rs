@@ -86,6 +86,19 @@ fn hostile_strings_stay_text() {
     insta::assert_snapshot!(xml);
 }
 
+/// XML 1.0 §2.2: what is no character of a document.
+#[test]
+fn what_xml_forbids_is_spelled_out() {
+    let mut forbidden: Vec<char> = (0..0x20).filter_map(char::from_u32).collect();
+    forbidden.extend(['\u{fffe}', '\u{ffff}']);
+    let texts: Vec<String> = forbidden.iter().map(|c| format!("a{c}b")).collect();
+    let xml = junit(&sample::carrying(texts.iter().map(String::as_str)), &options());
+    let allowed = |c: char| c == '\n' || !forbidden.contains(&c);
+    assert!(xml.chars().all(allowed), "{:?}", xml.chars().find(|c| !allowed(*c)));
+    assert!(xml.contains("\\u{fffe}"), "{xml}");
+    parse(&xml);
+}
+
 #[test]
 fn the_review_record_is_the_output_of_its_case() {
     let xml = render_reviewed(&sample::every_verdict(), &sample::review(), Format::Junit);
