@@ -117,6 +117,8 @@ pub struct Facts<'a> {
     pub candidates: &'a [Arc<Revised>],
     /// How well that is known.
     pub grade: Grade,
+    /// What the client was shown of the tool at any time: where arguments fit only one of these, they were written by it.
+    pub earlier: &'a [Arc<Revised>],
     /// Kept revisions of the tool in the order of time, for conversions over several of them; may be empty.
     pub history: &'a [Arc<Revised>],
     /// What runs now: one revision, or all that alternate; none where the tool is gone.

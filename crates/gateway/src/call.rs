@@ -170,6 +170,8 @@ struct Acquainted {
     live: Vec<Arc<Revised>>,
     /// Kept revisions in the order of time, where conversions over several of them may be declared.
     history: Vec<Arc<Revised>>,
+    /// What this client was shown of the tool at any time.
+    earlier: Vec<Arc<Revised>>,
     granted: Option<Arc<Revised>>,
     verified: bool,
     /// The live revision that the caller says it knows.
@@ -182,7 +184,7 @@ impl Acquainted {
         let [live] = &self.live[..] else { return false };
         let same = |revised: &Arc<Revised>| revised.digest() == live.digest();
         !self.candidates.is_empty()
-            && self.candidates.iter().all(same)
+            && self.candidates.iter().chain(&self.earlier).all(same)
             && self.granted.as_ref().is_none_or(same)
     }
 
@@ -195,6 +197,7 @@ impl Acquainted {
             name: &call.tool,
             arguments: &call.arguments,
             candidates: &self.candidates,
+            earlier: &self.earlier,
             grade: self.grade,
             live: &self.live,
             history: &self.history,
@@ -234,7 +237,10 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     // What was the caller shown? What was accepted?
     let now = Instant::now();
     let digest = live.first().map_or("", |live| live.digest()).to_owned();
-    let (mut candidates, grade) = session.view().planned(&call.tool, &digest, call.arrived);
+    let whole = call.digest_without(&[]);
+    let (mut candidates, grade) =
+        session.view().planned(&call.tool, &digest, Some(&whole), call.arrived);
+    let earlier = session.view().earlier(&call.tool);
     if grade == Grade::None {
         // Nothing was shown here: everything that was listed of late may be what the caller knows.
         candidates = match session.kept(&call.tool).await {
@@ -262,6 +268,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     };
     let acquainted = Acquainted {
         history,
+        earlier,
         candidates,
         grade,
         live,
@@ -375,7 +382,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     if let Some(refusal) = refusal {
         if !observed {
             drop(turn);
-            return refuse(&session, &call, &plan, refusal, now).await;
+            return refuse(&session, &call, &plan, &candidates, refusal, now).await;
         }
         session.tell(
             "would-refuse",
@@ -414,7 +421,14 @@ fn form<'a>(call: &'a Call, adapted: Option<&'a Adapted>) -> (&'a str, &'a Value
 }
 
 /// Answers a call that is not carried out.
-async fn refuse(session: &Session, call: &Call, plan: &Plan, mut refusal: Refusal, now: Instant) {
+async fn refuse(
+    session: &Session,
+    call: &Call,
+    plan: &Plan,
+    candidates: &[Arc<Revised>],
+    mut refusal: Refusal,
+    now: Instant,
+) {
     let top = |field: &String| field.split(['.', '[']).next().unwrap_or(field).to_owned();
     let mut free: Vec<String> = refusal.missing.iter().map(|(field, _)| top(field)).collect();
     free.extend(refusal.obsolete.iter().map(top));
@@ -427,6 +441,7 @@ async fn refuse(session: &Session, call: &Call, plan: &Plan, mut refusal: Refusa
         free,
         rest,
         told: refusal.code.tells_what_moved(),
+        planned: candidates.to_vec(),
     };
     let (times, token) = session.view().refused(&refused, now);
     // While it goes back and forth, the same call may be judged otherwise in a moment.

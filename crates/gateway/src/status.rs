@@ -332,7 +332,7 @@ fn tool_status(
     let live = session.upstream().live(tool);
     let digest = live.first().map_or("", |live| live.digest());
     let now = Instant::now();
-    let (candidates, grade) = session.view().planned(tool, digest, now);
+    let (candidates, grade) = session.view().planned(tool, digest, None, now);
     let snapshot = session.view().last().cloned().map(|last| {
         let shown = last.catalogue.tool(tool).first();
         // What would be served now is what the server listed, unless it is held back.

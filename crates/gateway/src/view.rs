@@ -30,6 +30,15 @@ struct Token {
     expires: Instant,
 }
 
+/// A call that was refused.
+#[derive(Debug, Default)]
+struct Repeat {
+    times: u32,
+    /// What it may have been planned under when it was last judged, and when that was; none where that is no reason to
+    /// judge it so again.
+    judged: Option<(Vec<Arc<Revised>>, Instant)>,
+}
+
 /// What one client has seen.
 #[derive(Debug, Default)]
 pub struct View {
@@ -45,7 +54,10 @@ pub struct View {
     /// Tool and live digest of refusals, with when they were told: from then on the client knows, and what it saw before counts no more.
     told: HashMap<(String, String), Instant>,
     tokens: VecDeque<(String, Token)>,
-    repeats: HashMap<(String, String), u32>,
+    /// Calls that were refused, by tool and [`repeat_of`].
+    repeats: HashMap<(String, String), Repeat>,
+    /// When a list was last shown whole, be it the same as before.
+    fetched: Option<Instant>,
     /// Tools of which a call was refused and none went through since, with the revision it was planned under.
     refused: HashMap<String, String>,
 }
@@ -79,6 +91,7 @@ impl View {
 
     /// Takes down that a list was shown whole.
     pub fn show(&mut self, catalogue: Arc<Catalogue>, at: Instant) {
+        self.fetched = Some(at);
         if let Some(last) = self.shown.back_mut()
             && last.catalogue.digest() == catalogue.digest()
         {
@@ -130,9 +143,26 @@ impl View {
     ///
     /// The last list counts. For a while after it was fetched, so does what the client saw before it: calls under way
     /// may still come from there. That ends with the first refusal for the tool.
-    pub fn planned(&self, tool: &str, live: &str, made: Instant) -> (Vec<Arc<Revised>>, Grade) {
+    ///
+    /// `whole` names all arguments of the call. The very call that was refused is judged as it was, until the client has
+    /// fetched the list after that: nothing else says that it looked.
+    pub fn planned(
+        &self,
+        tool: &str,
+        live: &str,
+        whole: Option<&str>,
+        made: Instant,
+    ) -> (Vec<Arc<Revised>>, Grade) {
         if let Some(pinned) = &self.pinned {
             return (pinned.tool(tool).to_vec(), Grade::Declared);
+        }
+        let refused = whole
+            .and_then(|whole| self.repeats.get(&(tool.to_owned(), repeat_of(whole, live))))
+            .and_then(|repeat| repeat.judged.as_ref());
+        if let Some((planned, at)) = refused
+            && self.fetched.is_none_or(|fetched| fetched <= *at)
+        {
+            return (planned.clone(), self.grade.unwrap_or(Grade::Session));
         }
         // A list that was shown after the call was made is none that it was planned with.
         let before = self.shown.iter().filter(|shown| shown.at <= made).count();
@@ -161,6 +191,17 @@ impl View {
         (planned, self.grade.unwrap_or(Grade::Session))
     }
 
+    /// Every revision of the tool that was shown and is kept, the newest first.
+    pub fn earlier(&self, tool: &str) -> Vec<Arc<Revised>> {
+        let mut found: Vec<Arc<Revised>> = Vec::new();
+        for revised in self.shown.iter().rev().flat_map(|shown| shown.catalogue.tool(tool)) {
+            if !found.iter().any(|known| known.digest() == revised.digest()) {
+                found.push(Arc::clone(revised));
+            }
+        }
+        found
+    }
+
     /// Takes down a refusal. Gives how often this very call was refused, and a token that says it was read.
     pub fn refused(&mut self, call: &Refused<'_>, now: Instant) -> (u32, String) {
         if self.told.len() >= limits::REFUSALS {
@@ -174,9 +215,12 @@ impl View {
             self.repeats.clear();
         }
         let repeated = (call.tool.to_owned(), repeat_of(&call.whole, call.live));
-        let times = self.repeats.entry(repeated).or_default();
-        *times += 1;
-        let times = *times;
+        let repeat = self.repeats.entry(repeated).or_default();
+        repeat.times += 1;
+        if call.told {
+            repeat.judged = Some((call.planned.clone(), now));
+        }
+        let times = repeat.times;
         self.tokens.retain(|(_, token)| token.expires > now);
         if self.tokens.len() >= limits::TOKENS {
             self.tokens.pop_front();
@@ -248,4 +292,6 @@ pub struct Refused<'a> {
     pub rest: String,
     /// The refusal says what moved.
     pub told: bool,
+    /// What it may have been planned under.
+    pub planned: Vec<Arc<Revised>>,
 }

@@ -18,6 +18,7 @@ mod gateway;
 mod later;
 mod live;
 mod program;
+mod repeats;
 mod retire;
 mod run;
 mod scopes;

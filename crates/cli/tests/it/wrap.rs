@@ -114,7 +114,9 @@ async fn after_a_refusal_fetching_the_list_again_is_enough() {
         // Fetched again, and yet the call may still come from what was seen before.
         live.list().await;
         assert_eq!(code(&live.call("deploy", json!({"project": "42"})).await), "STALE_TOOL_SCHEMA");
-        // From the first refusal on the client knows.
+        // What was fetched before the refusal says nothing of it.
+        assert_eq!(code(&live.call("deploy", json!({"project": "42"})).await), "STALE_TOOL_SCHEMA");
+        live.list().await;
         assert!(ran(&live.call("deploy", json!({"project": "42"})).await));
         assert_eq!(live.reached().len(), 1);
         live.leave().await;

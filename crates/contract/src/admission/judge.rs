@@ -106,8 +106,20 @@ impl Judge<'_> {
         let renamed = live.name() != facts.name;
         let same = |candidate: &Arc<Revised>| candidate.digest() == live.digest();
         if !facts.candidates.is_empty() && facts.candidates.iter().all(same) {
-            // What the client saw is what runs: the server judges its own arguments.
-            return Ok(vec![(Arc::clone(live), facts.grade)]);
+            // What the client saw is what runs: the server judges its own arguments. But those that fit only what the
+            // client saw before that are an old plan, whatever was fetched since.
+            let fits = |revised: &Arc<Revised>| matches!(revised.takes(arguments), Fit::Fits);
+            let others = || facts.earlier.iter().filter(|one| !same(one));
+            let judged = facts.acknowledged.is_none() && others().next().is_some();
+            let old: Vec<&Arc<Revised>> =
+                match judged && matches!(live.takes(arguments), Fit::Rejected(_)) {
+                    true => others().filter(|one| fits(one)).collect(),
+                    false => Vec::new(),
+                };
+            return Ok(match old.is_empty() {
+                true => vec![(Arc::clone(live), facts.grade)],
+                false => with_grade(old, Grade::Shape),
+            });
         }
         if facts.acknowledged == Some(live.digest()) && !renamed {
             // It knows what moved. That is no leave to send what is no call at all.

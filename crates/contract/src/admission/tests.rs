@@ -61,6 +61,7 @@ fn with<'a>(
 ) -> Decision {
     let mut facts = Facts {
         twice: false,
+        earlier: &[],
         history: &[],
         server: "scripted",
         server_version: None,
