@@ -29,7 +29,7 @@ async def main():
                 await asyncio.wait_for(told.wait(), 5)
                 event("told of the change")
             except asyncio.TimeoutError:
-                event("never told of the change")
+                event("no word of a change")
             try:
                 result = await session.call_tool("deploy_preview", {"project": "shop"})
             except Exception as error:  # what the SDK makes of the answer is what is looked at

@@ -16,7 +16,7 @@ client.setNotificationHandler(ToolListChangedNotificationSchema, () => tell(true
 await client.connect(new StdioClientTransport({ command, args }));
 await client.listTools();
 const heard = await Promise.race([told, new Promise((done) => setTimeout(() => done(false), 5000).unref())]);
-console.log(heard ? "told of the change" : "never told of the change");
+console.log(heard ? "told of the change" : "no word of a change");
 try {
   const answer = await client.callTool({ name: "deploy_preview", arguments: { project: "shop" } });
   console.log(answer.isError ? "error given to the caller" : "answer given to the caller");

@@ -3,6 +3,7 @@
 use crate::limits;
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::IntoResponse;
@@ -366,8 +367,13 @@ async fn record(
     method: Method,
     uri: Uri,
     headers: HeaderMap,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> impl IntoResponse {
+    // What cannot be read is on record even so: "nothing was sent" must not be said of it.
+    let (status, body) = match body {
+        Ok(body) => (StatusCode::OK, String::from_utf8_lossy(&body).into_owned()),
+        Err(why) => (why.status(), format!("(not read: {why})")),
+    };
     let mut records = shared.records.lock().unwrap_or_else(PoisonError::into_inner);
     if records.len() >= limits::RECORDS {
         return (StatusCode::INSUFFICIENT_STORAGE, String::new());
@@ -387,10 +393,10 @@ async fn record(
             let value = headers.get(*name)?.to_str().ok()?;
             Some(value.chars().take(limits::CORRELATION_CHARS).collect())
         }),
-        body: String::from_utf8_lossy(&body).into_owned(),
+        body,
     };
     let answer = format!("{{\"recorded\":{}}}", record.n);
     records.push(record);
     shared.recorded.send_replace(records.len());
-    (StatusCode::OK, answer)
+    (status, answer)
 }

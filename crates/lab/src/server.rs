@@ -292,9 +292,12 @@ impl Serving {
         let number = self.wire.phase(None).await.unwrap_or(0);
         let phase = self.script.phase(number);
         let arguments = params.get("arguments").cloned().unwrap_or_default();
-        // A recorder that is gone has nobody left who would read it.
-        if !self.script.unheard {
-            let _ = self.wire.heard(&Heard { tool: name.to_owned(), arguments }).await;
+        // What is not on record must not look as if it had gone well.
+        if !self.script.unheard
+            && let Err(why) = self.wire.heard(&Heard { tool: name.to_owned(), arguments }).await
+        {
+            let text = message::failure(id, -32603, &format!("The call is not on record: {why}."));
+            return self.say(out, text).await;
         }
         let nothing = Deed::default();
         let deed = phase.deeds.get(name).unwrap_or(&nothing);

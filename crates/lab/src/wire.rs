@@ -110,7 +110,11 @@ impl Wire {
         let method: reqwest::Method =
             method.parse().map_err(|_| format!("{method} is no method"))?;
         let request = self.client.request(method, format!("{}{path}", self.recorder)).body(body);
-        request.send().await.map(|_| ()).map_err(|why| why.to_string())
+        let answer = request.send().await.map_err(|why| why.to_string())?;
+        match answer.status().is_success() {
+            true => Ok(()),
+            false => Err(format!("the recorder answered {}", answer.status())),
+        }
     }
 
     /// Makes a request elsewhere: the hook of a switch.

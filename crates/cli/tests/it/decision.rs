@@ -91,6 +91,29 @@ fn a_ready_contract_is_written_and_passes() {
         .says("1 passed");
 }
 
+/// Where nothing is to be done, an agent that broke off did not decide so.
+#[test]
+fn an_agent_that_crashes_passes_no_case() {
+    let folder = Folder::new();
+    folder.run(&["test", "--init", "contracts/"]).code(0);
+    let contract = folder.read("contracts/cleanup.yaml");
+    for (crash, told) in [
+        ("exit 3", "the agent ended with exit code 3"),
+        ("kill -9 $$", "the agent was ended by a signal"),
+    ] {
+        let command = contract.lines().map(|line| {
+            let at = line.trim_start();
+            match at.starts_with("command:") {
+                true => format!("  command: [sh, -c, '{crash}']"),
+                false => line.to_owned(),
+            }
+        });
+        folder.file("contracts/cleanup.yaml", command.collect::<Vec<_>>().join("\n") + "\n");
+        let only = "cleanup/nobody chose the mode";
+        folder.run(&["test", "contracts/", "--only", only]).code(1).says(told);
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_contract_comes_all_at_once() {
     let folder = Folder::new();

@@ -133,6 +133,31 @@ async fn fixtures_are_served_by_version_and_every_request_is_recorded() {
     assert_eq!(of("projects-list-v1")["why"]["/items/0"], "of an owner that may be archived");
 }
 
+/// "Nothing was sent" must not be said of what could not be read.
+#[tokio::test]
+async fn a_request_that_cannot_be_read_is_on_record() {
+    let folder = folder();
+    let serving = serve(&folder, &[]);
+    let (client, url) = (client(), &serving.url);
+    let body = vec![b'x'; 9 << 20];
+    let sent = client.post(format!("{url}/projects/archive")).body(body).send().await;
+    // The server may close before all of it left.
+    assert!(sent.map_or(true, |answer| answer.status() == 413));
+    let records = format!("{url}/.steadfast/records?after=0");
+    let mut told = Value::Null;
+    for _ in 0..100 {
+        // A connection of its own: that of the body is broken off.
+        told = send(&self::client(), "GET", &records, None).await.1;
+        if !told["records"].as_array().unwrap().is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(told["records"][0]["path"], "/projects/archive", "{told}");
+    assert_eq!(told["records"][0]["status"], 413);
+    assert_eq!(told["records"][0]["body"]["value"], "(more than 8 MB, or broken off)");
+}
+
 #[tokio::test]
 async fn faults_strike_on_demand_and_records_outlive_a_reset() {
     let folder = folder();

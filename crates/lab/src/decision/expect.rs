@@ -46,8 +46,17 @@ pub fn hold(contract: &Contract, case: &Case, outcome: &Outcome) -> Held {
     }
     // Who was to act and broke off did not do what it says.
     let acts = !case.requests.is_empty() && case.acts_on.as_ref().is_none_or(|on| !on.is_empty());
-    if acts && let End::Code(code @ 1..) = outcome.end {
-        held.hold(Some(format!("the agent ended with exit code {code}")));
+    let said = outcome.plan.is_some() || outcome.asked == Some(true) || outcome.noted == Some(true);
+    match outcome.end {
+        End::Signal => held.hold(Some(format!("the agent {}", outcome.end.told()))),
+        End::Code(code) if code != 0 && acts => {
+            held.hold(Some(format!("the agent ended with exit code {code}")));
+        }
+        // Nothing was done, as it must be; but who broke off without a word decided nothing.
+        End::Code(code) if code != 0 && !said => held.hold(Some(format!(
+            "the agent ended with exit code {code} and gave no plan: it is not known that it decided"
+        ))),
+        _ => {}
     }
     held
 }

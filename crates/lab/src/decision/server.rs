@@ -1,7 +1,7 @@
 //! The contract server: fixtures on a free loopback port, every request recorded before it is answered.
 
 use super::control;
-use super::record::{Entry, Seen};
+use super::record::{Content, Entry, Seen};
 use super::shelf::{Reply, Sent, Shelf};
 use crate::limits;
 use axum::body::{Body, Bytes, to_bytes};
@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
@@ -152,19 +153,22 @@ impl Shared {
 
     async fn serve(&self, request: Request<Incoming>) -> Result<Response<Body>, Cut> {
         let (head, body) = request.into_parts();
-        let body = match to_bytes(Body::new(body), limits::BODY).await {
-            Ok(body) => body,
-            Err(_) => {
-                let why = format!("A body may have {} MB, and must be whole.", limits::BODY >> 20);
-                return Ok(control::refused(413, &why));
-            }
-        };
+        let read = to_bytes(Body::new(body), limits::BODY).await;
+        let whole = read.is_ok();
+        let body = read.unwrap_or_default();
         if self.control && head.uri.path().starts_with(control::PREFIX) {
             return Ok(control::answer(self, &head, &body));
         }
         let headers = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let seen = Seen::read(head.method.as_str(), target, headers, &body, &self.chosen);
+        if !whole {
+            // What came is on record even so: "nothing was sent" must not be said of it.
+            return Ok(match self.record_unread(seen) {
+                Ok(why) => control::refused(413, &why),
+                Err(why) => control::refused(507, &why),
+            });
+        }
         let reply = match self.record(seen) {
             Ok(reply) => reply,
             Err(why) => return Ok(control::refused(507, &why)),
@@ -190,25 +194,48 @@ impl Shared {
     /// Records a request, and only then says what it is answered.
     fn record(&self, seen: Seen) -> Result<Reply, String> {
         let mut inner = self.lock();
-        if inner.entries.len() >= limits::RECORDS {
-            return Err(format!("{} requests are on record; there is no room.", limits::RECORDS));
-        }
-        let n = inner.entries.len() + 1;
+        let n = next(&inner)?;
         let (entry, reply) = inner.shelf.answer(n, seen);
-        if let Some(file) = &mut inner.file {
-            let line = serde_json::to_string(&entry).map_err(|why| why.to_string());
-            let written = line.and_then(|line| {
-                file.write_all(format!("{line}\n").as_bytes()).map_err(|why| why.to_string())
-            });
-            if let Err(why) = written {
-                let why = format!("The file of records cannot be written: {why}.");
-                inner.broken = Some(why.clone());
-                return Err(why);
-            }
-        }
-        inner.entries.push(entry);
+        append(&mut inner, entry)?;
         Ok(reply)
     }
+
+    /// Records a request whose body could not be read; gives what it is told.
+    fn record_unread(&self, mut seen: Seen) -> Result<String, String> {
+        let mut inner = self.lock();
+        let n = next(&inner)?;
+        let most = limits::BODY >> 20;
+        seen.body = Content::Text(format!("(more than {most} MB, or broken off)"));
+        let why = format!("A body may have {most} MB, and must be whole.");
+        let answer = Value::from(why.as_str());
+        let entry = Entry { n, seen, fixture: None, status: Some(413), fault: None, answer };
+        append(&mut inner, entry)?;
+        Ok(why)
+    }
+}
+
+/// The number of the next record.
+fn next(inner: &Inner) -> Result<usize, String> {
+    match inner.entries.len() >= limits::RECORDS {
+        true => Err(format!("{} requests are on record; there is no room.", limits::RECORDS)),
+        false => Ok(inner.entries.len() + 1),
+    }
+}
+
+fn append(inner: &mut Inner, entry: Entry) -> Result<(), String> {
+    if let Some(file) = &mut inner.file {
+        let line = serde_json::to_string(&entry).map_err(|why| why.to_string());
+        let written = line.and_then(|line| {
+            file.write_all(format!("{line}\n").as_bytes()).map_err(|why| why.to_string())
+        });
+        if let Err(why) = written {
+            let why = format!("The file of records cannot be written: {why}.");
+            inner.broken = Some(why.clone());
+            return Err(why);
+        }
+    }
+    inner.entries.push(entry);
+    Ok(())
 }
 
 fn response(sent: &Sent, body: Body, length: Option<usize>) -> Response<Body> {
