@@ -230,6 +230,11 @@ impl Live {
         self.recorder.records().iter().map(|r| serde_json::from_str(&r.body).unwrap()).collect()
     }
 
+    /// The number of its process, while it runs.
+    pub fn process(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// What the program said on stderr.
     pub fn said(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("stderr")).unwrap()

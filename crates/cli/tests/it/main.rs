@@ -25,6 +25,7 @@ mod scopes;
 mod serve;
 mod setup;
 mod snapshot;
+mod soak;
 mod state;
 mod texts;
 mod walks;
