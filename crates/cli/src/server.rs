@@ -20,7 +20,7 @@ const LONGEST_WAIT: f64 = 3600.0;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Asking a server")]
 pub struct ServerArgs {
-    /// How long one answer may take (60 where neither this nor STEADFAST_TIMEOUT says)
+    /// How long the greeting and each page of the list may take (60 where neither this nor STEADFAST_TIMEOUT says); calls have no limit
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<String>,
     /// Speak this era of the protocol; auto finds out which the server speaks

@@ -3,9 +3,9 @@
 use crate::exit::Failure;
 use crate::files;
 use clap::Args;
-use contract::Options;
 use contract::decision::DecisionMap;
 use contract::policy::Settings;
+use contract::{Options, Problem};
 use std::path::Path;
 
 /// Where settings are looked for when none are named.
@@ -35,11 +35,7 @@ pub struct Found {
 impl SettingsArgs {
     /// Reads the named settings, or `steadfast.toml` in the current folder where there is one.
     pub fn read_or_default(&self) -> Result<Found, Failure> {
-        let file = match &self.config {
-            Some(file) => Some(file.clone()),
-            None => Path::new(DEFAULT).exists().then(|| DEFAULT.to_owned()),
-        };
-        self.found(file)
+        self.found(self.config.clone().or_else(default))
     }
 
     /// Reads the named settings only: what is compared then depends on nothing that was not typed.
@@ -47,16 +43,27 @@ impl SettingsArgs {
         self.found(self.config.clone())
     }
 
+    /// Reads the named settings, or `steadfast.toml` in the current folder where there is one, as far as they can be read:
+    /// the problems stand beside what was found, for a command that has more to look at in the same round.
+    pub fn read_what_can_be(&self) -> Result<(Found, Vec<Problem>), Failure> {
+        self.whole(self.config.clone().or_else(default))
+    }
+
     fn found(&self, file: Option<String>) -> Result<Found, Failure> {
-        let settings = match &file {
+        let (found, problems) = self.whole(file)?;
+        if problems.is_empty() { Ok(found) } else { Err(problems.into()) }
+    }
+
+    fn whole(&self, file: Option<String>) -> Result<(Found, Vec<Problem>), Failure> {
+        let (settings, mut problems) = match &file {
             Some(file) => {
                 let bytes = files::read(file)?;
                 let text = std::str::from_utf8(&bytes).map_err(|_| {
                     Failure::one(file, "The file is not UTF-8.", "Save it as UTF-8.")
                 })?;
-                Settings::read(file, text)?
+                Settings::read_what_can_be(file, text)
             }
-            None => Settings::default(),
+            None => (Settings::default(), Vec::new()),
         };
         let mut options = Options {
             lexicon: settings.lexicon.clone(),
@@ -70,10 +77,18 @@ impl SettingsArgs {
             Some(folder.join(named).display().to_string())
         });
         if let Some(map) = map {
-            options.decisions = Some(decision_map(&map)?);
+            match decision_map(&map) {
+                Ok(map) => options.decisions = Some(map),
+                Err(failure) => problems.extend(failure.problems),
+            }
         }
-        Ok(Found { settings, file, options })
+        Ok((Found { settings, file, options }, problems))
     }
+}
+
+/// The settings that are there without being named.
+fn default() -> Option<String> {
+    Path::new(DEFAULT).exists().then(|| DEFAULT.to_owned())
 }
 
 fn decision_map(path: &str) -> Result<DecisionMap, Failure> {

@@ -34,7 +34,7 @@ const FILE: &str = "steadfast.db";
 #[derive(Debug, Clone, clap::Args)]
 pub struct StoreArgs {
     /// The store: a file, or a folder with steadfast.db [default: in $XDG_STATE_HOME/steadfast or ~/.local/state/steadfast]
-    #[arg(long = "store", value_name = "PATH")]
+    #[arg(long = "store", value_name = "PATH", global = true)]
     path: Option<PathBuf>,
 }
 

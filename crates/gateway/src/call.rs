@@ -445,7 +445,9 @@ async fn refuse(
     };
     let (times, token) = session.view().refused(&refused, now);
     // While it goes back and forth, the same call may be judged otherwise in a moment.
-    let unsettled = session.upstream().alternates(&call.tool);
+    // A name that one list holds twice is another matter: no waiting tells which of the two is meant.
+    let unsettled =
+        refusal.code != Code::ToolAmbiguous && session.upstream().alternates(&call.tool);
     if unsettled {
         refusal.changed.push(Fault {
             rule: "revisions",

@@ -93,10 +93,12 @@ pub fn not_sent(tool: &str, why: &str, era: Era) -> String {
         "required_action": "ask_person",
         "side_effect_started": false,
         "outcome": "not_sent",
-        "retry": "auto_allowed",
+        "retry": "new_decision",
     });
     result(
-        &format!("NOT EXECUTED: the server cannot be reached ({why}). Nothing was sent."),
+        &format!(
+            "NOT EXECUTED: the server cannot be reached ({why}). Nothing was sent. What to do: tell the person you work for; once the server is back, the call may be made anew."
+        ),
         &data,
         false,
         era,

@@ -19,7 +19,7 @@ use gateway::front::{self, Config, Front, Served};
 use gateway::{Event, Hub, Server, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::Store;
+use store::{Access, Store};
 use tokio::sync::{broadcast, watch};
 
 /// The arguments.
@@ -54,9 +54,15 @@ Examples:
   steadfast gateway --config steadfast.toml --check";
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
-        let found = self.settings.read_or_default()?;
-        let plan = Plan::read(&found)?;
+        let (found, problems) = self.settings.read_what_can_be()?;
+        let approvers = match self.approvers() {
+            // One of an older form is carried over when it is opened to be written, and asked then.
+            Err(_) if !self.check => Ok(true),
+            asked => asked,
+        };
+        let plan = Plan::read(&found, problems, approvers)?;
         if self.check {
+            tokens::read(&tokens::path(&self.store.path()?))?;
             shell.print(&format!("{} servers, no problem.\n", plan.servers.len()))?;
             return Ok(Exit::Fine);
         }
@@ -82,11 +88,14 @@ struct Plan {
 
 impl Plan {
     /// Reads everything that the settings name. All problems come at once, and nothing was started.
-    fn read(found: &Found) -> Result<Plan, Failure> {
+    fn read(
+        found: &Found,
+        mut problems: Vec<Problem>,
+        approvers: Result<bool, Failure>,
+    ) -> Result<Plan, Failure> {
         let file = found.file.clone().unwrap_or_else(|| "steadfast.toml".to_owned());
-        let mut problems = Vec::new();
         let settings = &found.settings;
-        if settings.servers.is_empty() {
+        if settings.servers.is_empty() && problems.is_empty() {
             return Err(Failure::one(
                 file,
                 "No server is named that is to be guarded.",
@@ -99,17 +108,24 @@ impl Plan {
             let reached = reached(named);
             let declared = declared(named, &folder, &found.options);
             match (reached, declared) {
-                (Ok(server), Ok(declared)) => {
+                (Ok(Some(server)), Ok(declared)) => {
                     servers.push((named.clone(), server, policy_of(named), declared));
                 }
                 (reached, declared) => {
                     problems.extend(reached.err().into_iter().flatten());
-                    problems
-                        .extend(declared.err().into_iter().flat_map(|failure| failure.problems));
+                    problems.extend(declared.err().into_iter().flatten());
                 }
             }
         }
+        match approvers {
+            Ok(anyone) => {
+                let all = settings.servers.iter();
+                problems.extend(all.filter_map(|named| held_for_nobody(named, anyone)));
+            }
+            Err(failure) => problems.extend(failure.problems),
+        }
         if !problems.is_empty() {
+            problems.sort_by_key(|problem| line(&file, &problem.place));
             return Err(problems.into());
         }
         let gateway = &settings.gateway;
@@ -124,47 +140,87 @@ impl Plan {
     }
 }
 
-/// How a server is reached. `Err` is every problem.
-fn reached(named: &policy::Server) -> Result<Server, Vec<Problem>> {
-    let problem = |sentence: String, help: &str| Problem {
-        place: named.place.clone(),
+/// Line and column of a place in a file, to put problems in its order; what lies in other files comes last.
+fn line(file: &str, place: &str) -> (u64, u64) {
+    let found = place.strip_prefix(file).and_then(|rest| {
+        let (line, column) = rest.strip_prefix(':')?.split_once(':')?;
+        Some((line.parse().ok()?, column.parse().ok()?))
+    });
+    found.unwrap_or((u64::MAX, u64::MAX))
+}
+
+/// Calls that would wait for an approver where none is enrolled.
+fn held_for_nobody(named: &policy::Server, anyone: bool) -> Option<Problem> {
+    let settings = policy_of(named);
+    let member = if named.hold_effects { "hold-effects" } else { "on-wider" };
+    (settings.policy.holds() && !anyone && !settings.observe).then(|| Problem {
+        place: named.place_of(member).to_owned(),
+        sentence: "Calls are to be held for a person here, and nobody is enrolled who could approve them.".to_owned(),
+        help: "Enrol an approver first: steadfast approver enrol NAME. Or hold nothing: on-wider = \"new-decision\".".to_owned(),
+    })
+}
+
+/// How a server is reached; `None` where that is a problem which was told already. `Err` is every problem.
+fn reached(named: &policy::Server) -> Result<Option<Server>, Vec<Problem>> {
+    let problem = |member: &str, sentence: String, help: &str| Problem {
+        place: named.place_of(member).to_owned(),
         sentence,
         help: help.to_owned(),
     };
-    let url = match &named.reach {
-        Reach::Command(words) => return Ok(Server::Command(words.clone())),
-        Reach::Url(url) => url,
-    };
     let mut headers = mcp::Headers::default();
-    let wrong: Vec<Problem> = named
-        .headers_from_env
-        .iter()
-        .filter_map(|pair| server::from_environment(&mut headers, pair).err())
-        .map(|(sentence, help)| problem(sentence, help))
-        .collect();
-    if !wrong.is_empty() {
-        return Err(wrong);
+    let mut wrong: Vec<Problem> = Vec::new();
+    // A command is sent no headers: that they stand there is a problem of the file.
+    if !matches!(named.reach, Some(Reach::Command(_))) {
+        wrong.extend(
+            named
+                .headers_from_env
+                .iter()
+                .filter_map(|pair| server::from_environment(&mut headers, pair).err())
+                .map(|(sentence, help)| problem("headers-from-env", sentence, help)),
+        );
     }
-    mcp::http::Server::new(url, headers, false, false)
-        .map(|server| Server::Web(Box::new(server)))
-        .map_err(|why| {
-            let help = "Give the address of the MCP endpoint, https where a token goes with it.";
-            vec![problem(why, help)]
-        })
+    let server = match &named.reach {
+        None => None,
+        Some(Reach::Command(words)) => Some(Server::Command(words.clone())),
+        Some(Reach::Url(url)) => match mcp::http::Server::new(url, headers, false, false) {
+            Ok(server) => Some(Server::Web(Box::new(server))),
+            Err(why) => {
+                let help =
+                    "Give the address of the MCP endpoint, https where a token goes with it.";
+                wrong.push(problem("url", why, help));
+                None
+            }
+        },
+    };
+    if wrong.is_empty() { Ok(server) } else { Err(wrong) }
 }
 
-/// The adapters of a server, and what they may rest on.
+/// The adapters of a server, and what they may rest on. `Err` is every problem.
 fn declared(
     named: &policy::Server,
     folder: &Path,
     options: &contract::Options,
-) -> Result<Declared, Failure> {
+) -> Result<Declared, Vec<Problem>> {
     let adapters = match &named.adapters {
-        Some(path) => {
+        Some(named_there) => {
             // A path in a file is taken from the folder of that file.
-            let path = folder.join(path).display().to_string();
-            let text = files::read(&path)?;
-            Adapters::read(&path, &String::from_utf8_lossy(&text))?
+            let path = folder.join(named_there).display().to_string();
+            let text = files::read(&path).map_err(|failure| {
+                let told = |problem: Problem| Problem {
+                    place: named.place_of("adapters").to_owned(),
+                    sentence: format!("`{}`: {}", output::printable(&path), problem.sentence),
+                    help: "Check the path; it is taken from the folder of this file.".to_owned(),
+                };
+                failure.problems.into_iter().map(told).collect::<Vec<Problem>>()
+            })?;
+            let text = String::from_utf8(text).map_err(|_| {
+                vec![Problem {
+                    place: path.clone(),
+                    sentence: "The file is not UTF-8.".to_owned(),
+                    help: "Save it as UTF-8.".to_owned(),
+                }]
+            })?;
+            Adapters::read(&path, &text)?
         }
         None => Adapters::default(),
     };
@@ -189,6 +245,15 @@ fn policy_of(named: &policy::Server) -> Settings {
 }
 
 impl GatewayArgs {
+    /// Whether anyone is enrolled who may approve. A store that is not there yet has nobody, and is not made for the answer.
+    fn approvers(&self) -> Result<bool, Failure> {
+        if !self.store.path()?.exists() {
+            return Ok(false);
+        }
+        let store = self.store.open(Access::Read)?;
+        Ok(!state::wait(store.approvers())?.is_empty())
+    }
+
     async fn serve(
         &self,
         mut plan: Plan,
@@ -204,13 +269,8 @@ impl GatewayArgs {
                 // Where a person can be asked, looking again is not enough for an effect.
                 settings.policy.on_wider = OnWider::HoldEffects;
             }
-            if settings.policy.holds() && approvers.is_empty() && !settings.observe {
-                problems.push(Problem {
-                    place: named.place.clone(),
-                    sentence: "Calls are to be held for a person here, and nobody is enrolled who could approve them.".to_owned(),
-                    help: "Enrol an approver first: steadfast approver enrol NAME. Or hold nothing: on-wider = \"new-decision\".".to_owned(),
-                });
-            }
+            // Asked again: it may have been taken away since the settings were read.
+            problems.extend(held_for_nobody(named, !approvers.is_empty()));
         }
         if !problems.is_empty() {
             return Err(problems.into());

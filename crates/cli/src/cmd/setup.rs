@@ -10,6 +10,7 @@ use crate::files;
 use crate::output::{Shell, printable};
 use clients::{Client, Kind};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The arguments.
@@ -115,6 +116,14 @@ struct Server {
     deed: Deed,
     /// The command before, with its arguments, as it may be shown.
     command: String,
+    /// It has no list of arguments.
+    bare: bool,
+}
+
+impl Server {
+    fn left(name: &str, why: &'static str) -> Server {
+        Server { name: name.to_owned(), deed: Deed::Left(why), command: String::new(), bare: false }
+    }
 }
 
 /// A file with its servers, edited.
@@ -124,6 +133,20 @@ struct Edited {
     servers: Vec<Server>,
 }
 
+/// What the copies from before earlier runs tell of a server, by its name and its command as it may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// It was not wrapped yet, and had arguments.
+    Plain,
+    /// It was not wrapped yet, and had no list of arguments.
+    Bare,
+    /// It was wrapped already: not by this command.
+    Wrapped,
+}
+
+/// What is known of servers from before.
+type Known = BTreeMap<(String, String), Before>;
+
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
 struct Wanted<'a> {
@@ -132,12 +155,31 @@ struct Wanted<'a> {
     /// One server alone.
     only: Option<&'a str>,
     undo: bool,
+    /// What the copies tell of servers.
+    known: &'a Known,
+}
+
+/// Takes over what a copy tells. That a server was once not wrapped goes before all else.
+fn learn(known: &mut Known, copy: &Edited) {
+    for server in &copy.servers {
+        let before = match server.deed {
+            Deed::Wrapped if server.bare => Before::Bare,
+            Deed::Wrapped => Before::Plain,
+            Deed::Nothing => Before::Wrapped,
+            Deed::Unwrapped | Deed::Left(_) => continue,
+        };
+        let entry = known.entry((server.name.clone(), server.command.clone())).or_insert(before);
+        if before != Before::Wrapped {
+            *entry = before;
+        }
+    }
 }
 
 /// Why a server is left as it is.
 const REMOTE: &str = "it is reached over the network; guard it with `steadfast wrap URL`";
 const ODD: &str = "its command is no text, or its arguments are no list of texts";
 const NOT_ASKED: &str = "it was not asked for";
+const BY_HAND: &str = "it was not this command that wrapped it; take it out by hand";
 
 impl Wanted<'_> {
     /// What is to be done with a server with this command and these arguments. Gives how many arguments stand before
@@ -148,10 +190,35 @@ impl Wanted<'_> {
             _ if self.only.is_some_and(|only| only != name) => (Deed::Left(NOT_ASKED), 0),
             (Some(_), false) | (None, true) => (Deed::Nothing, 0),
             (None, false) => (Deed::Wrapped, 0),
-            (Some(before), true) => (Deed::Unwrapped, before),
+            (Some(before), true) if self.is_ours(name, command, arguments, before) => {
+                (Deed::Unwrapped, before)
+            }
+            (Some(_), true) => (Deed::Left(BY_HAND), 0),
         }
     }
+
+    /// Whether this command wrapped it: a copy knows it from before. Where no copy does, it is as this command writes it.
+    fn is_ours(&self, name: &str, command: &str, arguments: &[String], before: usize) -> bool {
+        let told = |words: &[String]| {
+            self.known.get(&(name.to_owned(), mcp::shown_command(words).join(" ")))
+        };
+        let whole = [&[command.to_owned()], arguments].concat();
+        match (told(&arguments[before..]), told(&whole)) {
+            (Some(Before::Plain | Before::Bare), _) => true,
+            (_, Some(Before::Wrapped)) => false,
+            _ => before == WRAP.len() && (command.starts_with('/') || command.contains(":\\")),
+        }
+    }
+
+    /// Whether an empty list of arguments that is left over was put there together with `wrap`.
+    fn was_bare(&self, name: &str, inner: &str) -> bool {
+        let before = self.known.get(&(name.to_owned(), inner.to_owned()));
+        before.is_none_or(|before| *before == Before::Bare)
+    }
 }
+
+/// What is put before a command.
+const WRAP: [&str; 2] = ["wrap", "--"];
 
 /// Where a command is this program with `wrap` and a command after `--`: how many arguments stand before that one.
 fn wrapped(command: &str, arguments: &[String]) -> Option<usize> {
@@ -182,23 +249,33 @@ impl Planned {
         let before = String::from_utf8(bytes).map_err(|_| {
             Failure::one(&shown, "The file is not UTF-8.", "Save it as UTF-8. Nothing was changed.")
         })?;
-        let wanted = Wanted { own, only: setup.server.as_deref(), undo: setup.undo };
         let edit = |text: &str, wanted: Wanted<'_>| match setup.client.kind() {
             Kind::Json(tables) => json::edit(&shown, text, tables, wanted),
             Kind::Toml => toml::edit(&shown, text, wanted),
         };
-        let edited = edit(&before, wanted)?;
+        let copies: Vec<(PathBuf, String)> = backups(path)
+            .into_iter()
+            .filter_map(|kept| Some((kept.clone(), files::text_of(&kept.display().to_string())?)))
+            .collect();
+        let none = Known::new();
+        let all = Wanted { own, only: None, undo: false, known: &none };
+        let mut known = Known::new();
+        for (_, text) in copies.iter().filter(|_| setup.undo) {
+            // A copy that cannot be read any more tells nothing.
+            if let Ok(copy) = edit(text, all) {
+                learn(&mut known, &copy);
+            }
+        }
+        let only = setup.server.as_deref();
+        let edited = edit(&before, Wanted { own, only, undo: setup.undo, known: &known })?;
         let mut after = (edited.text != before).then_some(edited.text);
         let (mut backup, mut restored) = (None, false);
         if setup.undo && after.is_some() && setup.server.is_none() {
             // Where nothing else was changed since, the file is what it was, to the byte.
-            let kept = backups(path).into_iter().rfind(|kept| kept.exists());
-            let text = kept.as_ref().and_then(|kept| files::text_of(&kept.display().to_string()));
-            let again = Wanted { undo: false, only: None, ..wanted };
-            if let Some(text) = text
-                && edit(&text, again).is_ok_and(|edited| edited.text == before)
+            if let Some((kept, text)) = copies.into_iter().next_back()
+                && edit(&text, all).is_ok_and(|edited| edited.text == before)
             {
-                (after, backup, restored) = (Some(text), kept, true);
+                (after, backup, restored) = (Some(text), Some(kept), true);
             }
         } else if !setup.undo && after.is_some() {
             backup = backups(path).into_iter().find(|kept| !kept.exists());
@@ -240,7 +317,7 @@ impl Planned {
             let command = printable(&server.command);
             text.push_str(&match &server.deed {
                 Deed::Wrapped => format!("  {name}: steadfast wrap -- {command}\n"),
-                Deed::Unwrapped => format!("  {name}: {command}\n"),
+                Deed::Unwrapped => format!("  {name}: taken out; starts as before: {command}\n"),
                 Deed::Nothing => format!("  {name}: is as it should be\n"),
                 Deed::Left(why) => format!("  {name}: left as it is: {why}\n"),
             });

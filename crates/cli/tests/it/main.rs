@@ -23,6 +23,7 @@ mod retire;
 mod run;
 mod scopes;
 mod serve;
+mod settings;
 mod setup;
 mod snapshot;
 mod soak;

@@ -180,3 +180,46 @@ fn the_wrapped_command_starts() {
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
+
+#[test]
+fn what_setup_did_not_wrap_is_left_and_no_empty_list_stays() {
+    // Both forms in which a person may have wrapped it; one server had no arguments, one an empty list.
+    let json = r#"{"mcpServers": {
+  "hand": {"command": "/usr/bin/steadfast", "args": ["wrap", "--", "x"]},
+  "more": {"command": "steadfast", "args": ["wrap", "--observe", "--", "y"]},
+  "bare": {"command": "python"},
+  "empty": {"command": "node", "args": []},
+  "some": {"command": "npx", "args": ["-y", "s"], "env": {"K": "v"}}
+}}"#;
+    let toml = "[mcp_servers.hand]\ncommand = \"/usr/bin/steadfast\"\nargs = [\"wrap\", \"--\", \"x\"]\n\n[mcp_servers.bare]\ncommand = \"python\"\n\n[mcp_servers.empty]\ncommand = \"node\"\nargs = []\nenv = { K = \"v\" }\n";
+    for (client, path, text) in
+        [("cursor", "project/.cursor/mcp.json", json), ("codex", ".codex/config.toml", toml)]
+    {
+        for edited in [false, true] {
+            let home = Home::new();
+            home.put(path, text);
+            home.setup(&["--client", client]);
+            assert!(home.get(path).contains(env!("CARGO_BIN_EXE_steadfast")));
+            let changed =
+                |text: &str| if edited { text.replace("\"v\"", "\"w\"") } else { text.to_owned() };
+            home.put(path, &changed(&home.get(path)));
+            let (code, said) = home.setup(&["--client", client, "--undo"]);
+            assert_eq!(code, 0, "{said}");
+            assert_eq!(home.get(path), changed(text), "{client}, edited {edited}: {said}");
+            assert!(said.contains("hand: left as it is: it was not this command"), "{said}");
+            assert!(said.contains("bare: taken out; starts as before: python"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn without_a_copy_only_what_is_written_as_setup_writes_it_is_taken_out() {
+    let home = Home::new();
+    home.put(".cursor/mcp.json", r#"{"mcpServers": {"s": {"command": "/opt/old/steadfast", "args": ["wrap", "--", "a"]}, "h": {"command": "steadfast", "args": ["wrap", "--", "b"]}, "o": {"command": "/opt/steadfast", "args": ["wrap", "--observe", "--", "c"]}}}"#);
+    let (code, said) = home.setup(&["--client", "cursor", "--undo"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(
+        home.get(".cursor/mcp.json"),
+        r#"{"mcpServers": {"s": {"command": "a"}, "h": {"command": "steadfast", "args": ["wrap", "--", "b"]}, "o": {"command": "/opt/steadfast", "args": ["wrap", "--observe", "--", "c"]}}}"#
+    );
+}

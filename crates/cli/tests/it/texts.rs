@@ -27,6 +27,25 @@ async fn a_name_that_is_listed_twice_is_refused_for_that() {
 }
 
 #[tokio::test]
+async fn a_name_that_came_to_be_listed_twice_is_not_said_to_go_back_and_forth() {
+    let region = json!({"project": {"type": "string"}, "region": {"type": "string"}});
+    let other = tool("deploy", region, json!(["project", "region"]));
+    let phases = [phase(json!([deploy("Slug")])), phase(json!([deploy("Slug"), other]))];
+    let mut live = Live::listed(Era::Legacy, json!({ "phases": phases })).await;
+    for round in 0..3 {
+        live.recorder.switch(0);
+        live.list().await;
+        live.recorder.switch(1);
+        live.list().await;
+        let answer = live.call("deploy", call()).await;
+        assert_eq!(code(&answer), "TOOL_AMBIGUOUS", "{round}");
+        assert!(!text(&answer).contains("back and forth"), "{round}: {}", text(&answer));
+        assert_eq!(answer["result"]["_meta"]["steadfast/refusal"]["retry"], "no", "{round}");
+    }
+    live.leave().await;
+}
+
+#[tokio::test]
 async fn while_a_list_goes_back_and_forth_nobody_is_told_that_repeating_is_futile() {
     let phases = [
         phase(json!([deploy("Slug of the project")])),

@@ -58,6 +58,13 @@ impl Settings {
     /// assert_eq!(problems[0].place, "steadfast.toml:2:1");
     /// ```
     pub fn read(name: &str, text: &str) -> Result<Settings, Vec<Problem>> {
+        let (settings, problems) = Settings::read_what_can_be(name, text);
+        if problems.is_empty() { Ok(settings) } else { Err(problems) }
+    }
+
+    /// The same, with what could be read beside the problems: so that the files and variables that the text names can be
+    /// looked at in the same round. Where there are problems, nothing may be run by these settings.
+    pub fn read_what_can_be(name: &str, text: &str) -> (Settings, Vec<Problem>) {
         let mut reader = Reader::new(name, text);
         let whole = reader.parse();
         let table = whole.get_ref();
@@ -114,8 +121,7 @@ impl Settings {
                 settings.reviews.push(ReviewNote { subject, window, fixture });
             }
         }
-        reader.finish()?;
-        Ok(settings)
+        (settings, reader.finish().err().unwrap_or_default())
     }
 }
 

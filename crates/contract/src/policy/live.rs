@@ -36,8 +36,10 @@ pub struct Server {
     pub name: String,
     /// Where it stands in the file.
     pub place: String,
-    /// How it is reached.
-    pub reach: Reach,
+    /// Where each of its members stands in the file.
+    pub places: BTreeMap<String, String>,
+    /// How it is reached; `None` where the file does not say it so that it can be used, which is a problem of its own.
+    pub reach: Option<Reach>,
     /// Names of headers, with the environment variable that each value is in.
     pub headers_from_env: Vec<String>,
     /// Tools that only read, whatever they claim.
@@ -60,6 +62,13 @@ pub struct Server {
     pub adapters: Option<String>,
     /// What adapters may rest on.
     pub facts: BTreeMap<String, String>,
+}
+
+impl Server {
+    /// Where a member of it stands in the file; where the server stands, if the file does not have the member.
+    pub fn place_of(&self, member: &str) -> &str {
+        self.places.get(member).unwrap_or(&self.place)
+    }
 }
 
 /// How a server is reached.
@@ -91,8 +100,8 @@ pub(super) fn read_gateway(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Gate
             ),
         }
     }
-    gateway.hosts = reader.words(table, "hosts");
-    gateway.origins = reader.words(table, "origins");
+    gateway.hosts = names(reader, table, "hosts", host);
+    gateway.origins = names(reader, table, "origins", origin);
     let near = gateway.listen.ip().is_loopback();
     let said = reader.flag(table, "anonymous");
     gateway.anonymous = said.as_ref().map_or(near, |(_, anonymous)| *anonymous);
@@ -117,6 +126,97 @@ pub(super) fn read_gateway(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Gate
     gateway
 }
 
+/// A list of names, each of which a request could really carry.
+fn names(
+    reader: &mut Reader<'_>,
+    table: &DeTable<'_>,
+    key: &str,
+    wrong: fn(&str) -> Option<&'static str>,
+) -> Vec<String> {
+    let words = reader.located_words(table, key);
+    for (span, word) in &words {
+        if let Some(why) = wrong(word) {
+            let sentence = format!("{} can stand for nobody in {key}.", quoted(word));
+            reader.problem(span.clone(), sentence, why);
+        }
+    }
+    words.into_iter().map(|(_, word)| word).collect()
+}
+
+/// What is wrong with a name that a gateway is to be known by, as the way forward. Requests are compared with it as a
+/// whole and without their port, so that anything else would match nothing.
+fn host(text: &str) -> Option<&'static str> {
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    if bare.parse::<core::net::Ipv6Addr>().is_ok() {
+        return (bare != text)
+            .then_some("Write an address of the sixth version without its brackets.");
+    }
+    if text.contains('*') {
+        return Some(
+            "Name each host in full: a pattern would also stand for names that others own.",
+        );
+    }
+    if text.contains("://") || text.contains('/') {
+        return Some("Write the host alone, without a scheme and a path: \"gate.example.com\".");
+    }
+    if text.contains(':') {
+        return Some("Write the host without its port: every port counts.");
+    }
+    (!is_name(text)).then_some(
+        "Write a name such as \"gate.example.com\", or an address; other letters in the form that starts with xn--.",
+    )
+}
+
+/// What is wrong with an origin that pages may ask from, as the way forward.
+fn origin(text: &str) -> Option<&'static str> {
+    if text.contains('*') {
+        return Some(
+            "Name each origin in full, such as \"https://chat.example.com\": a pattern lets pages of others ask.",
+        );
+    }
+    if text.eq_ignore_ascii_case("null") {
+        return Some(
+            "Any page can ask as null: serve the page from an origin of its own and name that.",
+        );
+    }
+    let whole = Some(
+        "Write scheme, host and, where it is not the usual one, port: \"https://chat.example.com\".",
+    );
+    let text = text.to_ascii_lowercase();
+    let Some((scheme, rest)) = text.split_once("://") else { return whole };
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte);
+    if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.bytes().all(letters) {
+        return whole;
+    }
+    let (name, port) = match rest.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (rest, None),
+    };
+    let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let known = match address {
+        Some(address) => address.parse::<core::net::Ipv6Addr>().is_ok(),
+        None => is_name(name),
+    };
+    match (port.map(str::parse::<u16>), scheme) {
+        _ if !known => whole,
+        (Some(Err(_)), _) => whole,
+        (Some(Ok(80)), "http") | (Some(Ok(443)), "https") => {
+            Some("Leave the port out: browsers do not send the usual one.")
+        }
+        _ => None,
+    }
+}
+
+/// A name as it stands in a header: letters, digits, and - _ . between them.
+fn is_name(text: &str) -> bool {
+    let part = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    text.strip_suffix('.').unwrap_or(text).split('.').all(part)
+}
+
 const SERVER: &[&str] = &[
     "command", "url", "headers-from-env", "reads", "long", "depends", "on-wider", "hold-effects",
     "effect-age", "pin-effects", "observe", "adapters", "facts",
@@ -139,7 +239,7 @@ pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<
                 "Letters, digits and _ . - stand in paths as they are.",
             );
         }
-        servers.extend(read_server(reader, name, key.span(), server));
+        servers.push(read_server(reader, name, key.span(), server));
     }
     servers
 }
@@ -165,7 +265,7 @@ fn read_server(
     name: &str,
     span: Range<usize>,
     table: &DeTable<'_>,
-) -> Option<Server> {
+) -> Server {
     reader.only(table, &format!("[server.{name}]"), SERVER);
     let command = reader.words(table, "command");
     let url = reader.text(table, "url").map(|(_, url)| url);
@@ -208,9 +308,13 @@ fn read_server(
             }
         }
     }
-    let server = Server {
+    let places =
+        table.iter().map(|(key, value)| (key.get_ref().to_string(), reader.place(&value.span())));
+    let places = places.collect();
+    Server {
         name: name.to_owned(),
         place: reader.place(&span),
+        places,
         reads: reader.words(table, "reads"),
         long: reader.words(table, "long"),
         depends: depends(reader, table),
@@ -222,7 +326,6 @@ fn read_server(
         adapters: reader.text(table, "adapters").map(|(_, path)| path),
         headers_from_env,
         facts,
-        reach: reach?,
-    };
-    Some(server)
+        reach,
+    }
 }

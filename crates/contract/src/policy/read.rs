@@ -205,6 +205,15 @@ impl<'a> Reader<'a> {
 
     /// A member that is a list of texts.
     pub(crate) fn words(&mut self, table: &DeTable<'_>, key: &str) -> Vec<String> {
+        self.located_words(table, key).into_iter().map(|(_, word)| word).collect()
+    }
+
+    /// The same, each with its place.
+    pub(crate) fn located_words(
+        &mut self,
+        table: &DeTable<'_>,
+        key: &str,
+    ) -> Vec<(Range<usize>, String)> {
         let Some(value) = table.get(key) else {
             return Vec::new();
         };
@@ -215,7 +224,7 @@ impl<'a> Reader<'a> {
         let mut words = Vec::new();
         for item in items.iter() {
             match item.get_ref().as_str() {
-                Some(word) => words.push(word.to_owned()),
+                Some(word) => words.push((item.span(), word.to_owned())),
                 None => self.wrong(item, key, "a list of texts only"),
             }
         }

@@ -63,8 +63,7 @@ fn one(
     wanted: Wanted<'_>,
     edits: &mut Vec<(Range<usize>, String)>,
 ) -> Server {
-    let left =
-        |why| Server { name: name.to_owned(), deed: Deed::Left(why), command: String::new() };
+    let left = |why| Server::left(name, why);
     let Ok(entry) = serde_json::from_str::<Members<'_>>(entry.get()) else { return left(ODD) };
     let Some(command) = entry.get("command") else { return left(REMOTE) };
     let Ok(word) = serde_json::from_str::<String>(command.get()) else { return left(ODD) };
@@ -83,7 +82,8 @@ fn one(
     let shown = |words: Vec<String>| mcp::shown_command(&words).join(" ");
     let whole = || shown([vec![word.clone()], arguments.clone()].concat());
     let command_at = place(text, command);
-    let server = |command| Server { name: name.to_owned(), deed: deed.clone(), command };
+    let bare = raw.is_none();
+    let server = |command| Server { name: name.to_owned(), deed: deed.clone(), command, bare };
     match deed {
         Deed::Wrapped => {
             let own = serde_json::Value::from(wanted.own).to_string();
@@ -109,17 +109,33 @@ fn one(
             server(whole())
         }
         Deed::Unwrapped => {
+            let shown = shown(arguments[before..].to_vec());
+            let end_of_command = command_at.end;
             edits.push((command_at, items[before].get().to_owned()));
+            if let Some(list) = entry.get("args").filter(|_| before + 1 == items.len())
+                && wanted.was_bare(name, &shown)
+                && stands_next(&text[end_of_command..place(text, list).start])
+            {
+                edits.push((end_of_command..place(text, list).end, String::new()));
+                return server(shown);
+            }
             let start = place(text, items[0]).start;
             let end = match items.get(before + 1) {
                 Some(next) => place(text, next).start,
                 None => place(text, items[before]).end,
             };
             edits.push((start..end, String::new()));
-            server(shown(arguments[before..].to_vec()))
+            server(shown)
         }
         Deed::Nothing | Deed::Left(_) => server(whole()),
     }
+}
+
+/// Whether nothing but the key `args` stands between the command and a list: so it is put there.
+fn stands_next(between: &str) -> bool {
+    let key = between.trim_start().strip_prefix(',').map(str::trim_start);
+    let colon = key.and_then(|rest| rest.strip_prefix("\"args\""));
+    colon.is_some_and(|rest| rest.trim() == ":")
 }
 
 /// The white space that an item of a list is set off by: a line of its own where the first one has it.
@@ -199,12 +215,15 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Known;
     use super::*;
 
     const TABLES: &[&[&str]] = &[&["mcpServers"]];
 
     fn wrap(text: &str, undo: bool) -> String {
-        edit("f", text, TABLES, Wanted { own: "/bin/steadfast", only: None, undo }).unwrap().text
+        let known = Known::new();
+        let wanted = Wanted { own: "/bin/steadfast", only: None, undo, known: &known };
+        edit("f", text, TABLES, wanted).unwrap().text
     }
 
     #[test]
@@ -234,14 +253,15 @@ mod tests {
         }
         assert!(wrapped.contains("\"/bin/steadfast\",\n      \"args\""), "{wrapped}");
         let undone: serde_json::Value = serde_json::from_str(&wrap(&wrapped, true)).unwrap();
-        assert_eq!(undone["mcpServers"]["a"]["command"], "npx");
-        assert_eq!(undone["mcpServers"]["b"]["args"], serde_json::json!([]));
+        assert_eq!(undone["mcpServers"]["a"], serde_json::json!({"command": "npx"}));
+        assert_eq!(undone["mcpServers"]["b"], serde_json::json!({"command": "uvx"}));
     }
 
     #[test]
     fn what_cannot_be_wrapped_is_left_with_the_reason() {
         let text = r#"{"mcpServers":{"r":{"url":"https://x/mcp"},"o":{"command":["a"]},"p":{"command":"a","args":[1]}}}"#;
-        let wanted = Wanted { own: "steadfast", only: None, undo: false };
+        let known = Known::new();
+        let wanted = Wanted { own: "steadfast", only: None, undo: false, known: &known };
         let edited = edit("f", text, TABLES, wanted).unwrap();
         assert_eq!(edited.text, text);
         let deeds: Vec<&Deed> = edited.servers.iter().map(|server| &server.deed).collect();

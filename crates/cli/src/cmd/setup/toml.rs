@@ -20,7 +20,7 @@ pub fn edit(name: &str, text: &str, wanted: Wanted<'_>) -> Result<Edited, Failur
             let name = key.get().to_owned();
             let server = match entry.as_table_like_mut() {
                 Some(entry) => one(name, entry, wanted),
-                None => Server { name, deed: Deed::Left(ODD), command: String::new() },
+                None => Server::left(&name, ODD),
             };
             moved |= matches!(server.deed, Deed::Wrapped | Deed::Unwrapped);
             servers.push(server);
@@ -31,10 +31,11 @@ pub fn edit(name: &str, text: &str, wanted: Wanted<'_>) -> Result<Edited, Failur
 }
 
 fn one(name: String, entry: &mut dyn TableLike, wanted: Wanted<'_>) -> Server {
-    let left = |name, why| Server { name, deed: Deed::Left(why), command: String::new() };
+    let left = |name: String, why| Server::left(&name, why);
     let Some(command) = entry.get("command") else { return left(name, REMOTE) };
     let Some(word) = command.as_str().map(str::to_owned) else { return left(name, ODD) };
     let list = entry.get("args").map(Item::as_array);
+    let bare = list.is_none();
     let arguments: Option<Vec<String>> = match list {
         None => Some(Vec::new()),
         Some(None) => None,
@@ -58,7 +59,7 @@ fn one(name: String, entry: &mut dyn TableLike, wanted: Wanted<'_>) -> Server {
                     entry.insert("args", toml_edit::value(list));
                 }
             }
-            Server { name, deed, command: whole }
+            Server { name, deed, command: whole, bare }
         }
         Deed::Unwrapped => {
             put(entry, "command", &arguments[before]);
@@ -71,9 +72,13 @@ fn one(name: String, entry: &mut dyn TableLike, wanted: Wanted<'_>) -> Server {
                     *first.decor_mut() = toml_edit::Decor::new("", suffix);
                 }
             }
-            Server { name, deed, command: shown(arguments[before..].to_vec()) }
+            let command = shown(arguments[before..].to_vec());
+            if before + 1 == arguments.len() && wanted.was_bare(&name, &command) {
+                entry.remove("args");
+            }
+            Server { name, deed, command, bare }
         }
-        Deed::Nothing | Deed::Left(_) => Server { name, deed, command: whole },
+        Deed::Nothing | Deed::Left(_) => Server { name, deed, command: whole, bare },
     }
 }
 
@@ -89,12 +94,14 @@ fn put(entry: &mut dyn TableLike, key: &str, text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Known;
     use super::*;
 
     #[test]
     fn tables_keep_their_comments_and_undoing_gives_them_back() {
         let text = "# mine\nmodel = \"m\"\n\n[mcp_servers.a] # one\ncommand = \"npx\" # runner\nargs = [\"-y\", \"x\"]\nenv = { T = \"1\" }\n\n[mcp_servers.b]\nurl = \"https://x/mcp\"\n";
-        let wanted = Wanted { own: "/bin/steadfast", only: None, undo: false };
+        let known = Known::new();
+        let wanted = Wanted { own: "/bin/steadfast", only: None, undo: false, known: &known };
         let wrapped = edit("f", text, wanted).unwrap();
         assert!(wrapped.text.contains("command = \"/bin/steadfast\" # runner"), "{}", wrapped.text);
         let read: DocumentMut = wrapped.text.parse().unwrap();
