@@ -21,7 +21,7 @@ mod refusal;
 
 pub use bearing::{Bearing, bearing};
 pub use judge::decide;
-pub use refusal::{Action, Code, Fault, Refusal, Retry, name as shown_name};
+pub use refusal::{ADAPTER, Action, Code, Fault, Refusal, Retry, name as shown_name};
 
 use crate::change::Entry;
 use crate::revised::Revised;
@@ -227,6 +227,8 @@ pub struct InForce {
     pub to: String,
     /// When it ends, in words.
     pub ends: String,
+    /// Why it does not carry calls to a revision that it was tried for: it was refuted.
+    pub refuted: Option<String>,
 }
 
 /// No adapters.

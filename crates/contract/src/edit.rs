@@ -8,7 +8,7 @@ use crate::rename::Likeness;
 use crate::view::{Kinds, kind_of};
 use serde_json::Value;
 
-pub use crate::walk::walk;
+pub use crate::walk::{MAX_DEPTH, MAX_EDITS, MAX_PAIRS, walk};
 
 /// One thing that moved at one place.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,8 +133,20 @@ pub enum What {
         /// What it moved; empty for a rewording.
         signals: Vec<Signal>,
     },
-    /// The format differs.
-    FormatChanged,
+    /// What is said of single listed values differs.
+    ValueTextsMoved {
+        /// Values that are explained by what another one was explained by: value, before, after.
+        swapped: Vec<(Value, String, String)>,
+        /// Values that are explained by something else.
+        retold: Vec<(Value, String, String)>,
+        /// How many are explained in other words.
+        reworded: usize,
+    },
+    /// The format, the encoding or the media type of a text differs.
+    FormatChanged {
+        /// The keyword.
+        keyword: &'static str,
+    },
     /// The pattern differs.
     PatternChanged,
     /// Undeclared members are refused now.
@@ -166,6 +178,8 @@ pub enum What {
     },
     /// The schema said something before and says nothing now.
     Blanked,
+    /// What stands from here on was not walked: too deep, or too much.
+    Uncompared,
 }
 
 /// A mechanical conversion of one value.

@@ -129,7 +129,7 @@ pub fn opened(schema: &Value) -> Value {
 /// Members that say nothing about which values fit.
 const ANNOTATIONS: &[&str] = &[
     "title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly",
-    "writeOnly", "$schema", "format", "x-mcp-header", "$id",
+    "writeOnly", "$schema", "format", "x-mcp-header",
 ];
 
 /// The schema without what only people read; equal results take equal values.
@@ -279,6 +279,24 @@ impl Pair {
 
 fn first(problems: &[schema::SchemaProblem]) -> String {
     problems.first().map_or_else(|| "it cannot be read".to_string(), ToString::to_string)
+}
+
+impl Pair {
+    /// Where no edit was found: values that fit on one side only, in the direction that breaks nobody. Notation
+    /// is only what leaves the sets as they are.
+    pub fn unseen(&self, (old, new): (&Value, &Value), context: &Context<'_>) -> Option<Change> {
+        if self.same_values {
+            return None;
+        }
+        let read = |schema: &Value| Schema::read(schema, &ReadOptions::default()).ok();
+        let relation = relate(&read(old)?, &read(new)?, &question());
+        let (answer, side, what) = match self.direction {
+            Direction::Input => (relation.gained, Side::New, "fits now and did not before"),
+            Direction::Output => (relation.lost, Side::Old, "could come and no longer can"),
+        };
+        let Answer::Some(witnesses) = answer else { return None };
+        Some(comparison::widened(&reported(witnesses.first()?, side), what, context))
+    }
 }
 
 /// Gives each finding without a value the first witness that stops at its field.

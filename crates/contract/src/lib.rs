@@ -14,6 +14,7 @@ pub mod edit;
 pub mod engine;
 pub mod heirs;
 pub mod hidden;
+pub mod keys;
 pub mod lexicon;
 pub mod limits;
 pub mod lock;

@@ -64,9 +64,35 @@ impl<'a> Node<'a> {
             Some((name, value)) => Some((name.as_str(), value)),
             None => name.is_empty().then_some(("", root)),
         };
+        let plain = || schema::reference::locate(file_named, self.file, reference).ok();
+        let named = || {
+            let (file, root) = file_named(self.file)?;
+            let pointer = schema::by_identifier(root, &self.pointer, reference)?;
+            let value = root.pointer(&pointer)?;
+            Some((file, pointer, value))
+        };
         let (file, pointer, value) =
-            schema::reference::locate(file_named, self.file, reference).ok()?;
+            if self.is_in_resource() { named().or_else(plain)? } else { plain().or_else(named)? };
         Some(Node { source: self.source, file, pointer, value })
+    }
+
+    /// True where the place stands in a schema that is named by an `$id` of its own within its document: what it
+    /// refers to is counted from there.
+    fn is_in_resource(&self) -> bool {
+        let root = match self.source.files.and_then(|files| files.get(self.file)) {
+            Some(root) => root,
+            None => self.source.root,
+        };
+        let mut above = root;
+        self.pointer.split('/').skip(1).any(|token| {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            let next = match above {
+                Value::Array(items) => token.parse().ok().and_then(|at: usize| items.get(at)),
+                other => other.get(&token),
+            };
+            above = next.unwrap_or(&Value::Null);
+            above.get("$id").is_some_and(Value::is_string)
+        })
     }
 
     /// Where the place is, for people: `file#/pointer`, or the bare pointer in the root document.

@@ -1,6 +1,6 @@
 //! Two JSON Schemas: the relation itself, and the rules that explain it.
 
-use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Subject};
+use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Side, Subject};
 use crate::diff::Options;
 use crate::document::{Bundle, Problem};
 use crate::edit::walk;
@@ -82,7 +82,15 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
             changes.extend(input::judge(&edit, &local, &context));
         }
     }
-    settle(&mut changes, &of_callers, &context);
+    settle(&mut changes, &of_callers, &relation, &context);
+    debug_assert!(
+        changes.iter().any(|change| change.axes.compat > Compat::Wording)
+            || !matches!(
+                (&relation.lost, &relation.gained),
+                (Answer::Some(_), _) | (_, Answer::Some(_))
+            ),
+        "values that fit on one side only are never notation: {changes:#?}"
+    );
     let mut entry: Entry = join(subject.clone(), Some(from), Some(to), changes);
     entry.relation = Some(relation);
     let verdict = entry.verdict;
@@ -96,12 +104,17 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
 }
 
 /// The relation has the last word: a loss that no rule explains is still reported.
-fn settle(changes: &mut Vec<Change>, relation: &Relation, context: &Context<'_>) {
+fn settle(
+    changes: &mut Vec<Change>,
+    relation: &Relation,
+    strict: &Relation,
+    context: &Context<'_>,
+) {
     let settled = changes.iter().any(|change| change.axes.compat > Compat::Compatible);
     match &relation.lost {
         Answer::Some(witnesses) => {
             let Some(first) = witnesses.first() else { return };
-            let witness = reported(first, crate::change::Side::Old);
+            let witness = reported(first, Side::Old);
             match changes.iter_mut().find(|change| change.axes.compat > Compat::Compatible) {
                 Some(change) if change.witness.is_none() => change.witness = Some(witness),
                 Some(_) => {}
@@ -114,6 +127,16 @@ fn settle(changes: &mut Vec<Change>, relation: &Relation, context: &Context<'_>)
         }
         Answer::Unknown(why) if !settled => changes.push(comparison::undecided(why, context)),
         _ => {}
+    }
+    let notation = changes.iter().all(|change| change.axes.compat <= Compat::Wording);
+    let first = |answer: &Answer, side| match answer {
+        Answer::Some(witnesses) => witnesses.first().map(|witness| reported(witness, side)),
+        Answer::Nothing | Answer::Unknown(_) => None,
+    };
+    if notation && let Some(lost) = first(&strict.lost, Side::Old) {
+        changes.push(comparison::unexplained_strictly(&lost, context));
+    } else if notation && let Some(gained) = first(&strict.gained, Side::New) {
+        changes.push(comparison::widened(&gained, "fits now and did not before", context));
     }
     if changes.is_empty() {
         changes.push(tool::restated(context));

@@ -210,7 +210,8 @@ fn schemas(
         changes.push(comparison::no_schema(Some(before), after, &context));
     }
     if changes.is_empty() {
-        changes.push(tool::schema_restated(&prefix, &context));
+        let unseen = engine.unseen((before, after), &context);
+        changes.push(unseen.unwrap_or_else(|| tool::schema_restated(&prefix, &context)));
     }
     changes
 }

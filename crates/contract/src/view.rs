@@ -3,6 +3,8 @@
 //! A [`View`] is what a person sees at a place: its type, its members, its bounds, whichever way
 //! the author wrote them down. It explains; the schema engine decides.
 
+mod told;
+
 use crate::limits;
 pub use crate::node::{Node, Source};
 pub use schema::reference::escape;
@@ -31,6 +33,9 @@ pub struct View<'a> {
     pub kinds: Option<Kinds>,
     /// The listed values, where they are listed.
     pub values: Option<Vec<Value>>,
+    /// What is said of single listed values, by [`schema::value_key`]: `enumNames` and its like, titles and descriptions
+    /// of constants.
+    pub value_texts: BTreeMap<String, (Value, String)>,
     /// Named members in document order.
     pub members: Vec<(String, Node<'a>)>,
     /// Names that must be present.
@@ -65,6 +70,18 @@ const BOUNDS: &[&str] = &[
 ];
 const MARKS: &[&str] = &[
     "format", "pattern", "readOnly", "writeOnly", "deprecated", "x-mcp-header", "contentEncoding",
+    "contentMediaType",
+];
+/// Keywords, of no dialect and of wide use, that explain the values of an `enum` one by one.
+const VALUE_TEXTS: &[&str] = &[
+    "enumNames",
+    "enumDescriptions",
+    "x-enumNames",
+    "x-enum-names",
+    "x-enum-varnames",
+    "x-enum-descriptions",
+    "x-enumDescriptions",
+    "markdownEnumDescriptions",
 ];
 const OPAQUE: &[&str] = &[
     "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies",
@@ -77,6 +94,7 @@ impl<'a> View<'a> {
         View {
             kinds: None,
             values: None,
+            value_texts: BTreeMap::new(),
             members: Vec::new(),
             required: BTreeSet::new(),
             rest: Rest::Open,
@@ -140,6 +158,9 @@ impl<'a> View<'a> {
         }
         if let Some(Value::Array(values)) = schema.get("enum") {
             self.values = Some(values.clone());
+            for keyword in VALUE_TEXTS {
+                self.tell_values(schema.get(*keyword));
+            }
         }
         for (keyword, slot) in [("description", 0), ("default", 1)] {
             match (schema.get(keyword), slot) {
@@ -267,8 +288,16 @@ impl<'a> View<'a> {
             self.absorb(view);
         } else if all_listed {
             let mut listed = Vec::new();
-            for (_, view) in &rest {
-                listed.extend(view.values.clone().unwrap_or_default());
+            for (child, view) in rest {
+                let title = child.value.get("title").and_then(Value::as_str);
+                let said: Vec<&str> = title.into_iter().chain(view.description).collect();
+                self.value_texts.extend(view.value_texts);
+                for value in view.values.unwrap_or_default() {
+                    if !said.is_empty() {
+                        self.tell_value(&value, &said.join(": "));
+                    }
+                    listed.push(value);
+                }
             }
             if nullable {
                 listed.push(Value::Null);
@@ -325,6 +354,9 @@ impl<'a> View<'a> {
         }
         if self.values.is_none() {
             self.values = other.values;
+        }
+        for (key, told) in other.value_texts {
+            self.value_texts.entry(key).or_insert(told);
         }
         for (name, node) in other.members {
             if !self.members.iter().any(|(known, _)| *known == name) {

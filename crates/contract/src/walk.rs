@@ -1,6 +1,7 @@
 //! The walk: two schemas in step, one edit for each thing that moved.
 
 mod compare;
+mod explained;
 mod variants;
 
 use crate::digest::canonical;
@@ -16,13 +17,15 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 
 /// How deep members and items are walked. Deeper schemas are still compared by the engine.
-const MAX_DEPTH: usize = 40;
+pub const MAX_DEPTH: usize = 40;
 /// How many edits one pair of schemas may report; beyond it the pair is a rewrite, not an edit.
 pub const MAX_EDITS: usize = 2_000;
+/// How many pairs of places are walked: schemas that refer to each other in circles can have the product of both sides.
+pub const MAX_PAIRS: usize = 20_000;
 
 /// Walks two schemas once and returns what moved, in document order.
 pub fn walk(old: &Node<'_>, new: &Node<'_>) -> Vec<Edit> {
-    let mut walker = Walker { edits: Vec::new(), seen: BTreeSet::new() };
+    let mut walker = Walker { edits: Vec::new(), seen: HashSet::new(), is_cut: false };
     walker.pair(old, new, Step { field: String::new(), was: true, is: true, sent: true, depth: 0 });
     walker.edits
 }
@@ -30,7 +33,8 @@ pub fn walk(old: &Node<'_>, new: &Node<'_>) -> Vec<Edit> {
 struct Walker {
     edits: Vec<Edit>,
     /// Pairs of declarations already walked: recursion ends here, and shared ones report once.
-    seen: BTreeSet<(String, String)>,
+    seen: HashSet<(String, String)>,
+    is_cut: bool,
 }
 
 /// Where the walk stands.
@@ -81,8 +85,26 @@ impl Walker {
         step: &Step,
     ) {
         if self.edits.len() >= MAX_EDITS {
+            self.cut(nodes, step);
             return;
         }
+        self.record(what, nodes, values, step);
+    }
+
+    /// Says once that what follows is not walked.
+    fn cut(&mut self, nodes: (Option<&Node<'_>>, Option<&Node<'_>>), step: &Step) {
+        if !std::mem::replace(&mut self.is_cut, true) {
+            self.record(What::Uncompared, nodes, (None, None), step);
+        }
+    }
+
+    fn record(
+        &mut self,
+        what: What,
+        nodes: (Option<&Node<'_>>, Option<&Node<'_>>),
+        values: (Option<Value>, Option<Value>),
+        step: &Step,
+    ) {
         let place = nodes.1.or(nodes.0).map(Node::place).unwrap_or_default();
         self.edits.push(Edit {
             what,
@@ -101,9 +123,16 @@ impl Walker {
 
     fn pair(&mut self, old: &Node<'_>, new: &Node<'_>, step: Step) {
         let (old, new) = (declaration(old), declaration(new));
-        if step.depth > MAX_DEPTH || !self.seen.insert((old.place(), new.place())) {
+        if self.is_cut || self.seen.contains(&(old.place(), new.place())) {
             return;
         }
+        if step.depth > MAX_DEPTH || self.seen.len() >= MAX_PAIRS {
+            if old.value != new.value || holds_reference(old.value) {
+                self.cut((Some(&old), Some(&new)), &step);
+            }
+            return;
+        }
+        self.seen.insert((old.place(), new.place()));
         // Equal documents below equal references cannot differ; only a shallow test is cheap.
         if old.value == new.value && old.value.get("$ref").is_none() && !holds_reference(old.value)
         {
@@ -126,6 +155,7 @@ impl Walker {
         }
         if was.variants.is_empty() == is.variants.is_empty() {
             self.values(both, &was, &is, &step);
+            self.value_texts(both, &was, &is, &step);
             self.bounds(both, &was, &is, &step);
             self.members(&old, &new, &was, &is, &step);
             self.items(&old, &new, &was, &is, &step);
@@ -312,7 +342,9 @@ impl Walker {
             let (before, after) = (was.marks.get(mark), is.marks.get(mark));
             if before != after {
                 let what = match mark {
-                    "format" => What::FormatChanged,
+                    "format" | "contentEncoding" | "contentMediaType" => {
+                        What::FormatChanged { keyword: mark }
+                    }
                     "pattern" => What::PatternChanged,
                     _ => What::MarkChanged { mark },
                 };

@@ -1,13 +1,16 @@
 //! Declared adapters in force: each is proved for the very pair of revisions before it touches a call.
 
+use crate::event::{self, Event, Events};
 use crate::limits;
-use contract::adapter::{Adapter, Adapters, Anew, AtCall, Context, Proof, Prove, Refutation};
+use contract::adapter::{
+    Adapter, Adapters, Anew, AtCall, Context, Proof, Prove, Refutation, Verdict,
+};
 use contract::admission::{Adapt, Adapted, Grade, InForce, With};
 use contract::lexicon::Lexicon;
 use contract::policy::Day;
 use contract::{Revised, Tool};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is asked for the day of a call.
@@ -21,6 +24,10 @@ pub struct Declared {
     lexicon: Lexicon,
     today: Today,
     proofs: Mutex<HashMap<Pair, Proved>>,
+    /// Who is told of an adapter that does not hold, and the server that it was to be for.
+    told: Option<(String, Events)>,
+    /// What was told already.
+    said: Mutex<HashSet<Pair>>,
 }
 
 /// The adapter, and the digests of the two revisions.
@@ -35,7 +42,61 @@ impl Declared {
         lexicon: Lexicon,
         today: Today,
     ) -> Declared {
-        Declared { adapters, facts, lexicon, today, proofs: Mutex::default() }
+        let (proofs, said) = (Mutex::default(), Mutex::default());
+        Declared { adapters, facts, lexicon, today, proofs, told: None, said }
+    }
+
+    /// The same, telling of each adapter that does not hold for the definitions of a server, once for each pair of them.
+    #[must_use]
+    pub fn telling(mut self, server: &str, events: &Events) -> Declared {
+        self.told = Some((server.to_owned(), events.clone()));
+        self
+    }
+
+    /// Tells of the adapters that were declared for a call which none carries, and do not hold.
+    fn tell_why(&self, planned: &Revised, live: &Revised) {
+        for adapter in self.adapters.adapters.iter().filter(|one| one.tool == planned.name()) {
+            let pair = (adapter.id.clone(), planned.digest().to_owned(), live.digest().to_owned());
+            let lock = || self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = lock().get(&pair).cloned();
+            if let Some(Err(why)) = known.as_deref() {
+                self.tell(adapter, pair, why);
+            }
+        }
+    }
+
+    /// Tells that old calls which an adapter was declared for are refused, and why, once for each pair of definitions. That
+    /// it is for other revisions is no news.
+    fn tell(&self, adapter: &Adapter, pair: Pair, why: &[Refutation]) {
+        let Some((server, events)) = &self.told else { return };
+        let Some(worst) = why.iter().max_by_key(|no| no.verdict) else { return };
+        let word = match worst.verdict {
+            Verdict::NotForThis => return,
+            Verdict::Undecided => "could not be proved",
+            Verdict::Refuted => "is refuted",
+            Verdict::Refused => "does what no adapter may do",
+        };
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.len() >= limits::COMPARISONS {
+            said.clear();
+        }
+        if !said.insert(pair) {
+            return;
+        }
+        events.tell(Event {
+            at: event::now(),
+            kind: "adapter-out",
+            server: server.clone(),
+            tool: Some(adapter.tool.clone()),
+            code: None,
+            sentence: format!(
+                "the adapter {} ({}) {word} for what is listed now and carries no call of {}: {} See steadfast adapters check.",
+                contract::admission::shown_name(&adapter.id),
+                worst.place,
+                contract::admission::shown_name(&adapter.tool),
+                worst.sentence,
+            ),
+        });
     }
 }
 
@@ -76,6 +137,12 @@ impl Adapt for Declared {
 
     fn declared(&self) -> Vec<InForce> {
         let adapters = self.adapters.adapters.iter();
+        let proofs = self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
+        let refuted = |id: &str| {
+            let mut tried = proofs.iter().filter(|((of, ..), _)| of == id);
+            let (_, proof) = tried.find(|(_, proof)| proof.is_err())?;
+            proof.as_ref().as_ref().err()?.first().map(|refuted| refuted.sentence.clone())
+        };
         adapters
             .map(|adapter| InForce {
                 id: adapter.id.clone(),
@@ -83,6 +150,7 @@ impl Adapt for Declared {
                 tool: adapter.tool.clone(),
                 to: adapter.target().to_owned(),
                 ends: adapter.end.to_string(),
+                refuted: refuted(&adapter.id),
             })
             .collect()
     }
@@ -110,7 +178,11 @@ impl Adapt for Declared {
             context: &context,
             history: with.history,
         };
-        at_call.adapt(planned, live, arguments, with)
+        let outcome = at_call.adapt(planned, live, arguments, with);
+        if !matches!(outcome, Ok(Some(_))) {
+            self.tell_why(planned, live);
+        }
+        outcome
     }
 
     fn restore(&self, by: &[String], answer: &Value) -> Result<Value, String> {

@@ -1,11 +1,14 @@
 //! One `tools/call`, from the client to the server and back.
 
+mod again;
 mod answer;
 mod approval;
 mod books;
 mod card;
 mod depends;
+mod key;
 mod send;
+mod stop;
 mod task;
 
 pub(crate) use depends::Relied;
@@ -18,12 +21,13 @@ use crate::session::Session;
 use crate::view::Refused;
 use contract::Revised;
 use contract::admission::{
-    Action, Adapted, Code, Decision, Facts, Fault, Grade, Ground, Refusal, Retry, decide,
+    ADAPTER, Action, Adapted, Code, Decision, Facts, Fault, Grade, Ground, Refusal, Retry, decide,
 };
 use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use send::send;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 use store::{RequestId, Verdict};
 use tokio::sync::oneshot;
@@ -112,11 +116,25 @@ impl Call {
         if self.token.is_none() && tool == self.tool && *arguments == self.arguments {
             return Some(self.message.clone());
         }
-        let mut whole: Map<String, Value> = serde_json::from_str(self.message.text()).ok()?;
-        let params = whole.get_mut("params")?.as_object_mut()?;
-        params.insert("name".into(), tool.into());
-        params.insert("arguments".into(), arguments.clone());
-        Message::parse(&Value::Object(whole).to_string()).ok()
+        // What no step touched stays as the client spelled it: numbers, characters, and members that nobody knows.
+        let params = self.message.params()?;
+        let text = params.trim();
+        let written = mcp::json::find(text, &["arguments"]);
+        let spelled = written.filter(|written| written.starts_with('{')).unwrap_or("{}");
+        let old: Value = serde_json::from_str(spelled).ok()?;
+        let arguments = mcp::json::respell(spelled, &old, arguments);
+        let name = Value::from(tool).to_string();
+        let mut edits: Vec<(&[&str], &str)> = Vec::new();
+        if tool != self.tool {
+            edits.push((&["name"], &name));
+        }
+        edits.push((&["arguments"], &arguments));
+        let mut new = mcp::json::replace(text, &edits);
+        if written.is_none() {
+            let open = new.strip_suffix('}')?.to_owned();
+            new = format!("{open},\"arguments\":{arguments}}}");
+        }
+        Message::parse(&mcp::json::replace(self.message.text(), &[(&["params"], &new)])).ok()
     }
 
     /// True where the call may run as a task: the client asks for one, or says that it understands one.
@@ -159,6 +177,8 @@ struct Plan {
     shown_output: bool,
     /// The adapters that carry the call.
     by: Vec<String>,
+    /// The key by which the server knows the request.
+    key: Option<key::Bound>,
     era: Era,
 }
 
@@ -174,6 +194,8 @@ struct Acquainted {
     earlier: Vec<Arc<Revised>>,
     granted: Option<Arc<Revised>>,
     verified: bool,
+    /// The arguments with what the gateway fills in, where that is more than what came.
+    filled: Option<Value>,
     /// The live revision that the caller says it knows.
     acknowledged: Option<String>,
 }
@@ -195,7 +217,7 @@ impl Acquainted {
             server: session.upstream().name(),
             server_version: speech.server_version.as_deref(),
             name: &call.tool,
-            arguments: &call.arguments,
+            arguments: self.filled.as_ref().unwrap_or(&call.arguments),
             candidates: &self.candidates,
             earlier: &self.earlier,
             grade: self.grade,
@@ -240,19 +262,26 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let whole = call.digest_without(&[]);
     let (mut candidates, grade) =
         session.view().planned(&call.tool, &digest, Some(&whole), call.arrived);
-    let earlier = session.view().earlier(&call.tool);
-    if grade == Grade::None {
-        // Nothing was shown here: everything that was listed of late may be what the caller knows.
-        candidates = match session.kept(&call.tool).await {
+    let mut earlier = session.view().earlier(&call.tool);
+    // Nothing was shown here: everything that was listed of late may be what the caller knows. Where old calls are or
+    // were carried over, some client still makes them, whatever its session was shown.
+    if grade == Grade::None || session.adapters().converts(&call.tool) {
+        let kept = match session.kept(&call.tool).await {
             Ok(kept) => kept,
             Err(why) => return session.broken(&call, turn, &why).await,
         };
+        if grade == Grade::None {
+            candidates = kept;
+        } else {
+            earlier.extend(kept);
+        }
     }
     let acknowledged = call.token.as_deref().and_then(|token| {
         session.view().redeem(token, &call.tool, |free| call.digest_without(free), now)
     });
     let nowhere = live.is_empty() && verified.is_ok();
-    if candidates.is_empty() && (nowhere || grade == Grade::Declared) {
+    let unlisted = candidates.is_empty() && (nowhere || grade == Grade::Declared);
+    if unlisted && !session.settings().observe {
         // Never listed: the protocol has its own answer for that.
         drop(turn);
         let why = format!("Unknown tool: {}", call.tool);
@@ -266,7 +295,9 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         Ok(history) => history,
         Err(why) => return session.broken(&call, turn, &why).await,
     };
+    let filled = key::stand_in(&session, &call, candidates.iter().chain(&live));
     let acquainted = Acquainted {
+        filled,
         history,
         earlier,
         candidates,
@@ -290,6 +321,13 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let shown_output = candidates.iter().any(|c| c.describes_answers())
         || live.iter().any(|l| l.describes_answers());
     let (ground, verdict, adapted, refusal) = parts(decision);
+    for fault in refusal.iter().flat_map(|refusal| &refusal.changed) {
+        if fault.rule == ADAPTER {
+            let sentence =
+                format!("an adapter does not carry this call of {}: {}", call.tool, fault.what);
+            session.tell("fault", Some(&call.tool), None, &sentence);
+        }
+    }
     // Who only watches changes nothing: what would have been is told.
     let (would, adapted) =
         if session.settings().observe { (adapted, None) } else { (None, adapted) };
@@ -299,6 +337,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         .find(|revised| Some(revised.digest()) == ground.planned.as_deref())
         .cloned();
     let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
+    let key = key::of(&session, form(&call, adapted.as_ref()).0, request);
     let plan = Arc::new(Plan {
         epoch,
         request,
@@ -307,27 +346,14 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         live,
         shown_output,
         by,
+        key,
         era: session.era(),
     });
     let observed = session.settings().observe && refusal.is_some();
     // A call that a person may let pass is measured by these too.
     let may_leave = refusal.is_none() || verdict == Verdict::Held;
-    let outlives = may_leave
-        && session.settings().long.contains(&call.tool)
-        && !call.may_defer(&plan.live, plan.era);
-    let missing = if may_leave { session.missing_for(&call) } else { None };
     // Refused for a reason of its own, with what is told.
-    let stopped = match (outlives, missing) {
-        (true, _) => Some((
-            refusal::NEEDS_TASK,
-            refusal::needs_task(&call.tool, !plan.shown_output, plan.era),
-        )),
-        (_, Some(missing)) => Some((
-            refusal::DEPENDENCY_MISSING,
-            refusal::dependency_missing(&missing, !plan.shown_output, plan.era),
-        )),
-        _ => None,
-    };
+    let stopped = if may_leave { stop::stops(&session, &call, &plan) } else { None };
     let (stopped, unstopped) =
         if session.settings().observe { (None, stopped) } else { (stopped, None) };
     let verdict = match (observed, &stopped) {
@@ -389,10 +415,14 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
             Some(&call.tool),
             Some(refusal.code.name()),
             &format!(
-                "would have {} a call of {} ({})",
+                "would have {} a call of {}{}",
                 if refusal.code == Code::ApprovalRequired { "held" } else { "refused" },
                 call.tool,
-                plan.ground.rules.join(", ")
+                match &plan.ground.rules[..] {
+                    _ if unlisted => ", which is not listed".to_owned(),
+                    [] => String::new(),
+                    rules => format!(" ({})", rules.join(", ")),
+                }
             ),
         );
     }
@@ -408,14 +438,15 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         session.adapted(&call.tool, adapted, &plan.ground).await;
     }
     session.repaired(&call.tool, &plan.ground).await;
-    let (tool, arguments) = form(&call, adapted.as_ref());
-    match call.rewritten(tool, arguments) {
+    key::tell_replaced(&session, &call);
+    let (tool, arguments) = plan.sent(&call, adapted.as_ref());
+    match call.rewritten(tool, &arguments) {
         Some(message) => send(&session, &call, &plan, &message, unrecorded, turn).await,
         None => session.broken(&call, turn, "the call cannot be written in its new form").await,
     }
 }
 
-/// The tool and the arguments that are sent.
+/// The tool and the arguments that are sent, but for the key.
 fn form<'a>(call: &'a Call, adapted: Option<&'a Adapted>) -> (&'a str, &'a Value) {
     adapted.map_or((&call.tool, &call.arguments), |adapted| (&adapted.tool, &adapted.arguments))
 }
@@ -480,6 +511,13 @@ fn parts(decision: Decision) -> (Ground, Verdict, Option<Adapted>, Option<Refusa
 }
 
 impl Plan {
+    /// The tool and the arguments that are sent, with the key where there is one.
+    fn sent<'a>(&self, call: &'a Call, adapted: Option<&'a Adapted>) -> (&'a str, Cow<'a, Value>) {
+        let (tool, arguments) = form(call, adapted);
+        let bound = self.key.as_ref().map(|key| key.bind(arguments));
+        (tool, bound.unwrap_or(Cow::Borrowed(arguments)))
+    }
+
     /// The decision as the ledger takes it down.
     fn record(
         &self,
@@ -489,7 +527,7 @@ impl Plan {
         adapted: Option<&Adapted>,
         session: &Session,
     ) -> store::Decision {
-        let sent = adapted.map_or(&call.arguments, |adapted| &adapted.arguments);
+        let (_, sent) = self.sent(call, adapted);
         let raw: Option<Map<String, Value>> =
             call.message.params().and_then(|params| serde_json::from_str(params).ok());
         let raw = raw.and_then(|params| params.get("arguments").map(ToString::to_string));
@@ -514,8 +552,9 @@ impl Plan {
             adapter: adapted.map(|adapted| adapted.by.join(" ")),
             rules: self.ground.rules.iter().map(|rule| (*rule).to_owned()).collect(),
             raw_arguments: raw.unwrap_or_else(|| "{}".to_owned()),
-            normalised_arguments: adapted.map(|adapted| adapted.arguments.to_string()),
-            argument_digest: contract::digest::of_value(sent),
+            normalised_arguments: (adapted.is_some() || *sent != call.arguments)
+                .then(|| sent.to_string()),
+            argument_digest: contract::digest::of_value(&sent),
             effect: self.ground.effect,
             verdict,
             approval: None,

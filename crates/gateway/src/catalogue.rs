@@ -14,8 +14,21 @@ pub struct Catalogue {
     pages: Vec<Arc<str>>,
     /// Revisions by name. More than one where the server lists a name twice: a call cannot tell them apart.
     tools: BTreeMap<String, Vec<Arc<Revised>>>,
+    /// Tools that cannot be read.
+    flaws: Vec<Flaw>,
     /// The digest over all names and digests, in the order of names.
     digest: String,
+}
+
+/// A tool that is listed and cannot be read: a fault of that tool alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// Its name, where it has one that can be read.
+    pub name: Option<String>,
+    /// What is wrong with it, with its place.
+    pub why: String,
+    /// Digest of its text.
+    text: String,
 }
 
 /// Definitions by their digest: sessions and lists share them.
@@ -39,9 +52,11 @@ impl Definitions {
 }
 
 impl Catalogue {
-    /// Reads the pages of one reading. `Err` says in a sentence why they are no list.
+    /// Reads the pages of one reading. `Err` says in a sentence why they are no list. A tool that cannot be read is left
+    /// out and noted.
     pub fn read(pages: Vec<Arc<str>>, definitions: &Definitions) -> Result<Catalogue, String> {
         let mut tools: BTreeMap<String, Vec<Arc<Revised>>> = BTreeMap::new();
+        let mut flaws = Vec::new();
         for (index, page) in pages.iter().enumerate() {
             let at = format!("tools/list page {}", index + 1);
             let read = ListPage::read(page, &at).map_err(|problems| {
@@ -50,10 +65,26 @@ impl Catalogue {
                     |problem| format!("{}: {}", problem.place, problem.sentence),
                 )
             })?;
-            for raw in &read.tools {
-                let listed = Listed::read(raw).map_err(|why| format!("{at}: {why}"))?;
-                let raw: Value = serde_json::from_str(listed.raw.get())
-                    .map_err(|why| format!("{at}: {} cannot be read: {why}", listed.name))?;
+            for (index, raw) in read.tools.iter().enumerate() {
+                let flaw = |name: Option<String>, why: &str| Flaw {
+                    name,
+                    why: format!("{at} /tools/{index}: {why}"),
+                    text: contract::digest::of_value(&raw.get().into()),
+                };
+                let listed = match Listed::read(raw) {
+                    Ok(listed) => listed,
+                    Err(fault) => {
+                        flaws.push(flaw(fault.name, &fault.why));
+                        continue;
+                    }
+                };
+                let raw: Value = match serde_json::from_str(listed.raw.get()) {
+                    Ok(raw) => raw,
+                    Err(why) => {
+                        flaws.push(flaw(Some(listed.name), &why.to_string()));
+                        continue;
+                    }
+                };
                 let tool = Tool { name: listed.name, raw, ordinal: None };
                 let revised = definitions.shared(Revised::new(tool));
                 let same = tools.entry(revised.name().to_owned()).or_default();
@@ -62,12 +93,21 @@ impl Catalogue {
                 }
             }
         }
-        let digest =
-            contract::digest::of_value(&Value::from_iter(tools.iter().map(|(name, revisions)| {
-                let digests: Vec<&str> = revisions.iter().map(|r| r.digest()).collect();
-                (name.clone(), Value::from(digests))
-            })));
-        Ok(Catalogue { pages, tools, digest })
+        let digests = tools.iter().map(|(name, revisions)| {
+            let digests: Vec<&str> = revisions.iter().map(|r| r.digest()).collect();
+            (name.clone(), Value::from(digests))
+        });
+        let mut all = vec![Value::from_iter(digests)];
+        all.extend(flaws.iter().map(|flaw| Value::from(flaw.text.as_str())));
+        // A list in order has the digest of its tools alone.
+        let whole = if flaws.is_empty() { all.remove(0) } else { Value::from(all) };
+        let digest = contract::digest::of_value(&whole);
+        Ok(Catalogue { pages, tools, flaws, digest })
+    }
+
+    /// Tools that are listed and cannot be read.
+    pub fn flaws(&self) -> &[Flaw] {
+        &self.flaws
     }
 
     /// The digest over all tools.
@@ -78,6 +118,13 @@ impl Catalogue {
     /// True where the pages are the same text, so that nothing needs to be read again.
     pub fn is_text(&self, pages: &[Arc<str>]) -> bool {
         self.pages == pages
+    }
+
+    /// All pages as a JSON list of texts, for the record; `None` where that is too much to keep.
+    pub fn verbatim(&self) -> Option<String> {
+        let bytes: usize = self.pages.iter().map(|page| page.len()).sum();
+        let pages: Vec<&str> = self.pages.iter().map(|page| &**page).collect();
+        (bytes <= limits::KEPT_PAGES).then(|| Value::from(pages).to_string())
     }
 
     /// A page by its number from 0, and whether it is the last.
@@ -100,8 +147,8 @@ impl Catalogue {
         self.tools.len()
     }
 
-    /// True where nothing is listed.
+    /// True where nothing is listed, not even what cannot be read.
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
+        self.tools.is_empty() && self.flaws.is_empty()
     }
 }

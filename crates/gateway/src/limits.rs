@@ -24,6 +24,10 @@ pub const READINGS: usize = 5;
 /// it. One reading a second costs a server little.
 pub const CLAIMED_READ_AGE: Duration = Duration::from_secs(1);
 
+/// How long a call that only reads waits for a list that the server leaves unanswered: a server that is well answers
+/// sooner, and a reading is not held up by one that is not.
+pub const READ_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How old the last reading may be when a call is decided that the operator configured as one that only reads.
 pub const READ_AGE: Duration = Duration::from_secs(30);
 
@@ -217,6 +221,10 @@ pub const FINISH: Duration = Duration::from_secs(10);
 
 /// Digits of a digest that a pinned endpoint must name at least: fewer are guessed at.
 pub const PIN_DIGITS: usize = 8;
+
+/// Bytes of a list that is kept as it was written, for those who pin it: the largest seen fit several times over. A larger
+/// one is put together again from its definitions.
+pub const KEPT_PAGES: usize = 8 << 20;
 
 /// Lists of a server among which a pinned one is looked for.
 pub const PIN_LISTS: u32 = 1_000;

@@ -29,7 +29,7 @@ pub fn routed(message: &Message, listed: impl Fn(&str) -> Option<Arc<Revised>>) 
     let tool = name.as_deref().filter(|_| method == "tools/call").and_then(listed);
     let arguments = params.get("arguments").unwrap_or(&Value::Null);
     let params = tool.map_or(Vec::new(), |tool| mirrored(&tool.tool().raw, arguments));
-    Routed { name, params }
+    Routed { name, params, headers: Vec::new() }
 }
 
 /// The marked arguments of a call that are sent: the name after `Mcp-Param-`, and the value as a header has it.

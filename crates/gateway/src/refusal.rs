@@ -75,11 +75,11 @@ pub fn in_doubt(tool: &str, why: &str, effect: bool, request: &str, era: Era) ->
     });
     let text = if effect {
         format!(
-            "IN DOUBT, DO NOT REPEAT. The call left and no answer came ({why}): it may have been carried out. Look whether it was, or ask the person you work for; they can settle it as request {request}."
+            "IN DOUBT, DO NOT REPEAT. The call left and the tool did not answer it ({why}): it may have been carried out. Look whether it was, or ask the person you work for; they can settle it as request {request}."
         )
     } else {
         format!(
-            "NO ANSWER. The call left and no answer came ({why}). It only reads, so it may be made again."
+            "NO ANSWER. The call left and the tool did not answer it ({why}). It only reads, so it may be made again."
         )
     };
     result(&text, &data, false, era)
@@ -151,24 +151,46 @@ pub fn dependency_missing(missing: &Depends, structured: bool, era: Era) -> Stri
     result(&text, &data, structured, era)
 }
 
-/// The server turned the request away before it did anything with it.
-pub fn turned_away(tool: &str, why: &str, era: Era) -> String {
-    let data = json!({
-        "error_code": "SERVER_REFUSED",
+/// The code of a refusal of a key that the caller wrote.
+pub const KEY_SUPPLIED: &str = "KEY_SUPPLIED";
+
+/// The caller wrote a key that the gateway makes.
+pub fn key_supplied(tool: &str, argument: &str, structured: bool, era: Era) -> String {
+    let data = own_refusal(KEY_SUPPLIED, tool, &[argument], "fix_arguments", "auto_allowed");
+    let text = format!(
+        "NOT EXECUTED: {} of {} is the key by which the server knows a repetition, and the gateway writes it. Nothing was sent. What to do: make the same call without {}.",
+        quoted(argument),
+        quoted(tool),
+        quoted(argument),
+    );
+    result(&text, &data, structured, era)
+}
+
+/// The code of a refusal for want of the argument that takes the key.
+pub const KEY_GONE: &str = "KEY_GONE";
+
+/// The tool no longer has the argument that takes the key.
+pub fn key_gone(tool: &str, argument: &str, structured: bool, era: Era) -> String {
+    let data = own_refusal(KEY_GONE, tool, &[argument], "ask_person", "no");
+    let text = format!(
+        "NOT EXECUTED: calls of {} are sent with a key in {}, and the tool no longer has that argument: a repetition could no longer be told from a new call. Nothing was sent. What to do: ask the person you work for.",
+        quoted(tool),
+        quoted(argument),
+    );
+    result(&text, &data, structured, era)
+}
+
+/// The data of a refusal for a reason of the gateway's own: nothing was sent.
+fn own_refusal(code: &str, tool: &str, over: &[&str], action: &str, retry: &str) -> Value {
+    json!({
+        "error_code": code,
         "tool": tool,
-        "required_action": "ask_person",
+        "changed": over,
+        "required_action": action,
         "side_effect_started": false,
-        "outcome": "failed",
-        "retry": "no",
-    });
-    result(
-        &format!(
-            "NOT EXECUTED: the server turned the request away ({why}). Ask the person you work for: the gateway's access to the server may need a look."
-        ),
-        &data,
-        false,
-        era,
-    )
+        "outcome": "not_sent",
+        "retry": retry,
+    })
 }
 
 /// The gateway cannot write down what it is about to do, so it does not do it.

@@ -4,7 +4,9 @@ mod changes;
 mod clerk;
 mod greeting;
 mod hub;
+mod leaving;
 mod list;
+mod observe;
 mod outgoing;
 mod record;
 mod tally;
@@ -64,6 +66,10 @@ enum Open {
     },
     Call {
         withdrawn: bool,
+        /// The client left: it is let end, and nobody hears the answer.
+        left: bool,
+        /// It is let end where the client leaves.
+        finishes: bool,
     },
 }
 
@@ -85,8 +91,8 @@ pub struct Session {
     in_order: bool,
     view: Mutex<View>,
     open: Mutex<BTreeMap<Id, Open>>,
-    /// Requests by the token, raw, that their progress is told under.
-    progress: Mutex<BTreeMap<String, Id>>,
+    /// Requests by the token that their progress is told under.
+    progress: Mutex<BTreeMap<Id, Id>>,
     /// Digest of the list that the client was last told of.
     noticed: Mutex<String>,
     recorded: tokio::sync::Mutex<Recorded>,
@@ -178,7 +184,11 @@ impl Session {
         match message.kind() {
             Kind::Request { id, method } => {
                 let open = match method.as_str() {
-                    "tools/call" => Open::Call { withdrawn: false },
+                    "tools/call" => Open::Call {
+                        withdrawn: false,
+                        left: false,
+                        finishes: self.finishes(&message),
+                    },
                     "initialize" => Open::Initialize,
                     "subscriptions/listen" => Open::Listen {
                         tools: asks_for_tools(&message),
@@ -197,6 +207,10 @@ impl Session {
                 match method.as_str() {
                     "tools/call" => match Call::read(&message) {
                         Ok(call) => self.put_in_turn(id, Queued::Call(Box::new(call))).await,
+                        // Who only watches stands in nobody's way.
+                        Err(why) if self.settings.observe => {
+                            self.let_pass(id, message.clone(), &why).await;
+                        }
                         Err(why) => {
                             let why = format!("Invalid params: {why}");
                             self.reply(id, message::failure(id, INVALID_PARAMS, &why)).await;
@@ -348,8 +362,9 @@ impl Session {
         }
         open.insert(id.clone(), new);
         self.reuses(id);
-        if let Some(token) = mcp::json::find(message.params().unwrap_or_default(), PROGRESS) {
-            lock(&self.progress).insert(token.to_owned(), id.clone());
+        let token = mcp::json::find(message.params().unwrap_or_default(), PROGRESS);
+        if let Some(token) = token.and_then(Id::read) {
+            lock(&self.progress).insert(token, id.clone());
         }
         Ok(())
     }
@@ -402,7 +417,7 @@ impl Session {
             .and_then(|params| Id::read(params.id.get()));
         if let Some(id) = id {
             let answered_elsewhere = match lock(&self.open).get_mut(&id) {
-                Some(Open::Call { withdrawn }) => {
+                Some(Open::Call { withdrawn, .. }) => {
                     *withdrawn = true;
                     true
                 }
@@ -418,18 +433,6 @@ impl Session {
         if !self.upstream.cancels_by_closing() {
             self.pass(message).await;
         }
-    }
-
-    /// Nobody will hear the answer to a request: its outcome is on record all the same.
-    pub(crate) async fn unheard(&self, id: &Id) {
-        if self.forget(id).is_some() {
-            self.say(Outgoing::ended(id)).await;
-        }
-    }
-
-    /// True where the client no longer wants an answer to a call.
-    pub(crate) fn withdrawn(&self, id: &Id) -> bool {
-        matches!(lock(&self.open).get(id), Some(Open::Call { withdrawn: true }))
     }
 
     /// Tells who watches.
@@ -453,7 +456,7 @@ impl Session {
     /// Answers a request of the client.
     pub(crate) async fn reply(&self, id: &Id, text: String) {
         // Who withdrew a request expects no answer to it.
-        let withdrawn = matches!(self.forget(id), Some(Open::Call { withdrawn: true }));
+        let withdrawn = matches!(self.forget(id), Some(Open::Call { withdrawn: true, .. }));
         let outgoing = if withdrawn { Outgoing::ended(id) } else { Outgoing::answer(id, text) };
         self.say(outgoing).await;
     }

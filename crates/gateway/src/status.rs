@@ -160,6 +160,9 @@ pub struct AdapterStatus {
     pub to: String,
     /// When it ends, in words.
     pub ends: String,
+    /// Why it does not carry calls to a revision that it was tried for: it was refuted.
+    #[serde(default)]
+    pub refuted: Option<String>,
     /// How often it was used.
     pub uses: u64,
     /// When it was last used.
@@ -282,6 +285,7 @@ pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StatusErro
                 tool: adapter.tool,
                 to: adapter.to,
                 ends: adapter.ends,
+                refuted: adapter.refuted,
                 uses: used.map_or(0, |used| used.times),
                 last_used_at: used.map(|used| used.last_at),
             }

@@ -42,8 +42,6 @@ pub enum Fate {
     Answered(Message),
     /// It left, and no answer will come; why.
     Lost(String),
-    /// The server turned it away before it did anything with it; why.
-    Refused(String),
     /// It did not leave; why.
     NotSent(String),
 }
@@ -90,6 +88,10 @@ pub struct Speech {
 struct Known {
     catalogue: Option<Arc<Catalogue>>,
     verified: Option<Instant>,
+    /// The connection that it was read over.
+    epoch: u64,
+    /// When the reading began that is under way.
+    reading: Option<Instant>,
     /// Why the last reading failed.
     fault: Option<String>,
     trails: HashMap<String, Trail>,
@@ -107,6 +109,8 @@ pub struct Upstream {
     /// The session is ending: nothing is started any more.
     closing: AtomicBool,
     waiting: Mutex<BTreeMap<Id, oneshot::Sender<Fate>>>,
+    /// Headers for arguments that clients sent with requests under way.
+    carried: Mutex<BTreeMap<Id, Vec<(String, String)>>>,
     out: mpsc::Sender<FromServer>,
     speech: Mutex<Speech>,
     known: Mutex<Known>,
@@ -145,6 +149,7 @@ impl Upstream {
             epoch: AtomicU64::new(0),
             closing: AtomicBool::new(false),
             waiting: Mutex::default(),
+            carried: Mutex::default(),
             out,
             speech: Mutex::default(),
             known: Mutex::default(),
@@ -242,6 +247,13 @@ impl Upstream {
         lock(&self.known).catalogue.as_ref().is_some_and(|list| list.tool(tool).len() > 1)
     }
 
+    /// What is wrong with the definition of a tool that is listed and cannot be read.
+    pub fn flaw(&self, tool: &str) -> Option<String> {
+        let catalogue = self.catalogue()?;
+        let mut flaws = catalogue.flaws().iter();
+        flaws.find(|flaw| flaw.name.as_deref() == Some(tool)).map(|flaw| flaw.why.clone())
+    }
+
     /// True where the tool's definition alternates.
     pub fn alternates(&self, tool: &str) -> bool {
         lock(&self.known).trails.get(tool).is_some_and(|trail| trail.alternates)
@@ -261,15 +273,17 @@ impl Upstream {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Sends a request over the connection that it was decided about; what becomes of it comes from the receiver.
+    /// Sends a request over the connection that it was decided about, with headers of its own where it goes over HTTP;
+    /// what becomes of it comes from the receiver.
     pub async fn ask_in(
         &self,
         epoch: u64,
         message: &Message,
+        headers: Vec<(String, String)>,
     ) -> Result<oneshot::Receiver<Fate>, NotSent> {
         let link = lock(&self.link).clone();
         match link {
-            Some(link) if self.epoch() == epoch => self.ask_over(&link, message).await,
+            Some(link) if self.epoch() == epoch => self.ask_over(&link, message, headers).await,
             _ => Err(NotSent("the connection to the server is another one by now".into())),
         }
     }
@@ -277,20 +291,21 @@ impl Upstream {
     /// Sends a request; what becomes of it comes from the receiver.
     pub async fn ask(&self, message: &Message) -> Result<oneshot::Receiver<Fate>, NotSent> {
         let link = self.connected().await?;
-        self.ask_over(&link, message).await
+        self.ask_over(&link, message, Vec::new()).await
     }
 
     async fn ask_over(
         &self,
         link: &Uplink,
         message: &Message,
+        headers: Vec<(String, String)>,
     ) -> Result<oneshot::Receiver<Fate>, NotSent> {
         let Kind::Request { id, .. } = message.kind() else {
             return Err(NotSent("only a request can be answered".into()));
         };
         let (sender, fate) = oneshot::channel();
         lock(&self.waiting).insert(id.clone(), sender);
-        match link.send(message, self.routed(message)).await {
+        match link.send(message, Routed { headers, ..self.routed(message) }).await {
             Sending::Sent => Ok(fate),
             Sending::NotSent => {
                 lock(&self.waiting).remove(id);
@@ -338,7 +353,26 @@ impl Upstream {
         let listed = |tool: &str| {
             lock(&self.known).catalogue.as_ref().and_then(|c| c.tool(tool).first().cloned())
         };
-        mirror::routed(message, listed)
+        let mut routed = mirror::routed(message, listed);
+        if let Kind::Request { id, .. } = message.kind()
+            && let Some(carried) = lock(&self.carried).get(id)
+        {
+            // What the definition marks is written anew, from the arguments that are sent.
+            let new = |name: &str| !routed.params.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+            let more: Vec<_> = carried.iter().filter(|(name, _)| new(name)).cloned().collect();
+            routed.params.extend(more);
+        }
+        routed
+    }
+
+    /// Takes down which headers for arguments the client sent with a request; none once it is over.
+    pub fn carry(&self, id: &Id, headers: Vec<(String, String)>) {
+        let mut carried = lock(&self.carried);
+        if headers.is_empty() {
+            carried.remove(id);
+        } else {
+            carried.insert(id.clone(), headers);
+        }
     }
 
     /// Asks a question of the gateway's own and waits for the raw result. `Err` is a sentence.
@@ -353,9 +387,7 @@ impl Upstream {
         };
         match timeout(self.patience, asked).await {
             Ok(Ok(Fate::Answered(answer))) => Ok(answer),
-            Ok(Ok(Fate::Lost(why) | Fate::Refused(why) | Fate::NotSent(why)) | Err(why)) => {
-                Err(why)
-            }
+            Ok(Ok(Fate::Lost(why) | Fate::NotSent(why)) | Err(why)) => Err(why),
             Err(_) => {
                 lock(&self.waiting).remove(&id);
                 Err(format!("the server did not answer {method} within {:?}", self.patience))
@@ -523,9 +555,8 @@ async fn pump(
                     Some(waiter) => {
                         let _ = waiter.send(if failure.sent_nothing() {
                             Fate::NotSent(why)
-                        } else if failure.turned_away() {
-                            Fate::Refused(why)
                         } else {
+                            // A status among them: it is a word of the server, and proves nothing.
                             Fate::Lost(why)
                         });
                         continue;

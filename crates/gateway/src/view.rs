@@ -30,14 +30,20 @@ struct Token {
     expires: Instant,
 }
 
-/// A call that was refused.
-#[derive(Debug, Default)]
-struct Repeat {
-    times: u32,
-    /// What it may have been planned under when it was last judged, and when that was; none where that is no reason to
-    /// judge it so again.
-    judged: Option<(Vec<Arc<Revised>>, Instant)>,
+/// A refusal that says what moved. Until its client has looked, calls are judged as the refused one was.
+#[derive(Debug)]
+struct Stale {
+    /// Digest of the live revision that it told of.
+    live: String,
+    /// What the refused call may have been planned under.
+    planned: Vec<Arc<Revised>>,
+    at: Instant,
+    /// When the client fetched the list after it, or said that it read it.
+    looked: Option<Instant>,
 }
+
+/// A tool; with it the arguments where many clients share a view: who sends others may be somebody else.
+type Whose = (String, Option<String>);
 
 /// What one client has seen.
 #[derive(Debug, Default)]
@@ -51,13 +57,11 @@ pub struct View {
     shown: VecDeque<Shown>,
     /// Lists whose pages are being fetched, by what their cursors begin with: two walks never share a page.
     walks: VecDeque<(String, Arc<Catalogue>)>,
-    /// Tool and live digest of refusals, with when they were told: from then on the client knows, and what it saw before counts no more.
-    told: HashMap<(String, String), Instant>,
+    /// The last refusals that say what moved.
+    stale: HashMap<Whose, Stale>,
     tokens: VecDeque<(String, Token)>,
-    /// Calls that were refused, by tool and [`repeat_of`].
-    repeats: HashMap<(String, String), Repeat>,
-    /// When a list was last shown whole, be it the same as before.
-    fetched: Option<Instant>,
+    /// How often calls were refused, by tool and [`repeat_of`].
+    repeats: HashMap<(String, String), u32>,
     /// Tools of which a call was refused and none went through since, with the revision it was planned under.
     refused: HashMap<String, String>,
 }
@@ -89,9 +93,12 @@ impl View {
         self.shown.back()
     }
 
-    /// Takes down that a list was shown whole.
-    pub fn show(&mut self, catalogue: Arc<Catalogue>, at: Instant) {
-        self.fetched = Some(at);
+    /// Takes down that a list was shown whole at this moment; `asked` is when the client asked for it.
+    pub fn show(&mut self, catalogue: Arc<Catalogue>, asked: Instant, at: Instant) {
+        // What was asked for before a refusal came is no answer to it.
+        for stale in self.stale.values_mut().filter(|stale| stale.at <= asked) {
+            stale.looked.get_or_insert(at);
+        }
         if let Some(last) = self.shown.back_mut()
             && last.catalogue.digest() == catalogue.digest()
         {
@@ -142,10 +149,12 @@ impl View {
     /// The revisions that a call of the tool may have been planned under, and how well that is known.
     ///
     /// The last list counts. For a while after it was fetched, so does what the client saw before it: calls under way
-    /// may still come from there. That ends with the first refusal for the tool.
+    /// may still come from there. That ends once the client has looked at a refusal of the tool: it has fetched the list
+    /// after that, or sent its token. Until then calls of the tool are judged as the refused one was, whatever was fetched
+    /// before.
     ///
-    /// `whole` names all arguments of the call. The very call that was refused is judged as it was, until the client has
-    /// fetched the list after that: nothing else says that it looked.
+    /// `whole` names all arguments of the call. Where many clients share the view, a refusal and what followed it speak
+    /// for this very call alone.
     pub fn planned(
         &self,
         tool: &str,
@@ -156,21 +165,17 @@ impl View {
         if let Some(pinned) = &self.pinned {
             return (pinned.tool(tool).to_vec(), Grade::Declared);
         }
-        let refused = whole
-            .and_then(|whole| self.repeats.get(&(tool.to_owned(), repeat_of(whole, live))))
-            .and_then(|repeat| repeat.judged.as_ref());
-        if let Some((planned, at)) = refused
-            && self.fetched.is_none_or(|fetched| fetched <= *at)
-        {
-            return (planned.clone(), self.grade.unwrap_or(Grade::Session));
+        let stale = self.stale.get(&self.whose(tool, whole.unwrap_or_default()));
+        let looked = stale.and_then(|stale| stale.looked).is_some_and(|looked| looked <= made);
+        if let Some(stale) = stale.filter(|_| !looked) {
+            return (stale.planned.clone(), self.grade.unwrap_or(Grade::Session));
         }
+        let told = stale.is_some_and(|stale| stale.live == live);
         // A list that was shown after the call was made is none that it was planned with.
         let before = self.shown.iter().filter(|shown| shown.at <= made).count();
         let mut shown = self.shown.iter().take(before).rev();
         let Some(last) = shown.next() else { return (Vec::new(), Grade::None) };
         let mut planned: Vec<Arc<Revised>> = last.catalogue.tool(tool).to_vec();
-        let told = self.told.get(&(tool.to_owned(), live.to_owned()));
-        let told = told.is_some_and(|told| *told <= made);
         let overlaps = made.duration_since(last.at) < limits::OVERLAP && !told;
         if planned.is_empty() || overlaps {
             let mut later = last.at;
@@ -204,23 +209,25 @@ impl View {
 
     /// Takes down a refusal. Gives how often this very call was refused, and a token that says it was read.
     pub fn refused(&mut self, call: &Refused<'_>, now: Instant) -> (u32, String) {
-        if self.told.len() >= limits::REFUSALS {
-            self.told.clear();
-        }
-        if call.told {
-            let told = (call.tool.to_owned(), call.live.to_owned());
-            self.told.entry(told).or_insert(now);
+        // Where nothing was shown, what was listed of late counts as it is.
+        if call.told && !self.shown.is_empty() {
+            let whose = self.whose(call.tool, &call.whole);
+            self.forget_the_oldest(&whose);
+            let stale = Stale {
+                live: call.live.to_owned(),
+                planned: call.planned.clone(),
+                at: now,
+                looked: None,
+            };
+            self.stale.insert(whose, stale);
         }
         if self.repeats.len() >= limits::REFUSALS {
             self.repeats.clear();
         }
         let repeated = (call.tool.to_owned(), repeat_of(&call.whole, call.live));
-        let repeat = self.repeats.entry(repeated).or_default();
-        repeat.times += 1;
-        if call.told {
-            repeat.judged = Some((call.planned.clone(), now));
-        }
-        let times = repeat.times;
+        let times = self.repeats.entry(repeated).or_default();
+        *times += 1;
+        let times = *times;
         self.tokens.retain(|(_, token)| token.expires > now);
         if self.tokens.len() >= limits::TOKENS {
             self.tokens.pop_front();
@@ -235,6 +242,21 @@ impl View {
         };
         self.tokens.push_back((text.clone(), token));
         (times, text)
+    }
+
+    fn whose(&self, tool: &str, whole: &str) -> Whose {
+        (tool.to_owned(), self.shared.then(|| whole.to_owned()))
+    }
+
+    /// Makes room for one refusal more: the one that was looked at, or else made, longest ago goes.
+    fn forget_the_oldest(&mut self, new: &Whose) {
+        if self.stale.len() < limits::REFUSALS || self.stale.contains_key(new) {
+            return;
+        }
+        let oldest = self.stale.iter().min_by_key(|(_, stale)| (stale.looked.is_none(), stale.at));
+        if let Some(whose) = oldest.map(|(whose, _)| whose.clone()) {
+            self.stale.remove(&whose);
+        }
     }
 
     /// Takes down under which revision the last refused call of a tool was planned.
@@ -268,6 +290,10 @@ impl View {
         // A new decision: what was refused before it no longer counts as repeated.
         let repeated = repeat_of(&rest(&[]), &token.live);
         self.repeats.remove(&(tool.to_owned(), repeated));
+        let whose = self.whose(tool, &rest(&[]));
+        if let Some(stale) = self.stale.get_mut(&whose) {
+            stale.looked.get_or_insert(now);
+        }
         self.tokens.remove(index).map(|(_, token)| token.live)
     }
 }

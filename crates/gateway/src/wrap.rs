@@ -5,7 +5,7 @@ use crate::session::{Hub, Opening, Outgoing, Session, Settings};
 use crate::upstream::{Server, Upstream};
 use crate::view::View;
 use mcp::framing::{Line, Lines};
-use mcp::message::{self, Message};
+use mcp::message::{self, Message, NotAMessage};
 use std::sync::Arc;
 use store::{SessionEnd, StoreError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -86,18 +86,21 @@ async fn read(
         for line in found {
             let why = match line {
                 Line::Whole(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => continue,
-                Line::Whole(bytes) => match Message::parse_all(&bytes) {
+                Line::Whole(bytes) => match taken(session, &bytes) {
                     Ok(messages) => {
                         for message in messages {
-                            session.from_client(message).await;
+                            if message.has_null_id() {
+                                let text = message::unreadable(&message::NULL_ID);
+                                let _ = down.send(Outgoing::beside(None, text)).await;
+                            } else {
+                                session.from_client(message).await;
+                            }
                         }
                         continue;
                     }
-                    Err(why) => why.to_string(),
+                    Err(why) => why,
                 },
-                Line::TooLong(_) => {
-                    format!("it is longer than {} bytes", mcp::limits::RELAYED_BYTES)
-                }
+                Line::TooLong(_) => NotAMessage::TooLong(mcp::limits::RELAYED_BYTES),
             };
             let _ = down.send(Outgoing::beside(None, message::unreadable(&why))).await;
         }
@@ -105,6 +108,14 @@ async fn read(
             return;
         }
     }
+}
+
+/// The messages of one line. Revisions without batches take one message alone.
+fn taken(session: &Session, bytes: &[u8]) -> Result<Vec<Message>, NotAMessage> {
+    let messages = Message::parse_all(bytes)?;
+    let alone = session.upstream().speech().revision.is_some_and(|r| !r.has_batches());
+    let batch = bytes.trim_ascii_start().first() == Some(&b'[');
+    if alone && batch { Err(message::NO_BATCHES) } else { Ok(messages) }
 }
 
 /// Writes messages for the client, a line each.

@@ -51,6 +51,8 @@ pub struct Routed {
     pub name: Option<String>,
     /// Names after `Mcp-Param-`, with the values of the arguments that they mirror.
     pub params: Vec<(String, String)>,
+    /// Headers of other names, in whatever era.
+    pub headers: Vec<(String, String)>,
 }
 
 /// The sending end. Clones send to the same server; it is told to leave when [`Uplink::close`] is called or the
@@ -223,17 +225,24 @@ async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
         *lock(&web.greeting) = Some(message.clone());
     }
     let mut server = lock(&web.server).clone();
-    let routing = http::Routing { method, name: routed.name.as_deref(), params: &routed.params };
+    let routing = http::Routing {
+        method,
+        name: routed.name.as_deref(),
+        params: &routed.params,
+        headers: &routed.headers,
+    };
     let mut answered = post(&mut server, &message, routing, id.as_ref()).await;
-    // A server that does not know the session did nothing with the message: it may be sent again, once.
-    let lost = matches!(&answered, Err(Failure::Status { code: 400 | 404, .. }));
-    if lost
+    // By the protocol a server that does not know the session did nothing with the message: it may be sent again, once.
+    if let Err(Failure::Status { code: code @ (400 | 404), .. }) = answered
         && server.has_session()
         && method != "initialize"
         && let Some(mut again) = renew(&way, &server).await
     {
-        // Except for a call: it was decided about what the old session led to, and is decided anew.
-        if method != "tools/call" {
+        // Except for a call: it was decided about what the old session led to, and a status is the word of a server that
+        // may have carried it out.
+        if method == "tools/call" {
+            answered = Err(Failure::SessionLost(code));
+        } else {
             answered = post(&mut again, &message, routing, id.as_ref()).await;
         }
         server = again;

@@ -34,6 +34,8 @@ pub enum Failure {
         /// `WWW-Authenticate`, where sent.
         authenticate: Option<String>,
     },
+    /// A status in place of an answer, by a server that no longer knew the session, which was opened again.
+    SessionLost(u16),
     /// The server sends its clients elsewhere, and that was not followed.
     Redirect(String),
     /// A body or event that is no message: what it is, and its start.
@@ -48,31 +50,6 @@ impl Failure {
     /// The message did not leave this machine.
     pub fn sent_nothing(&self) -> bool {
         matches!(self, Failure::Spawn(_) | Failure::NoConnection(_))
-    }
-
-    /// The server turned the message away before it did anything with it: by its credentials, its address, its size
-    /// or its form. Other statuses may come after part of the work was done.
-    pub fn turned_away(&self) -> bool {
-        matches!(
-            self,
-            Failure::Status {
-                code: 400
-                    | 401
-                    | 403
-                    | 404
-                    | 405
-                    | 406
-                    | 411
-                    | 413
-                    | 414
-                    | 415
-                    | 421
-                    | 426
-                    | 429
-                    | 431,
-                ..
-            }
-        )
     }
 }
 
@@ -91,6 +68,10 @@ impl fmt::Display for Failure {
                 write!(f, "the server could not be reached: {why}")
             }
             Failure::Status { code, .. } => write!(f, "it was answered with HTTP {code}"),
+            Failure::SessionLost(code) => write!(
+                f,
+                "it was answered with HTTP {code}, and the session, which the server no longer knew, was opened again"
+            ),
             Failure::Redirect(to) => write!(f, "it was redirected to {}", quote(to)),
             Failure::Garbled(what, _) => write!(f, "what came is no message: {what}"),
             Failure::Cut => f.write_str("the connection ended before the answer"),
@@ -283,6 +264,11 @@ fn words(failure: Failure, method: &str) -> (ErrorKind, String, String) {
                 "Check that the address is the MCP endpoint itself; it often ends in /mcp.".into(),
             )
         }
+        Failure::SessionLost(code) => (
+            ErrorKind::Answer,
+            format!("The server answered `{method}` with HTTP {code}: it no longer knew the session."),
+            "Try again: the session was opened again.".into(),
+        ),
         Failure::Redirect(to) => (
             ErrorKind::Answer,
             format!("The server redirects `{method}` to {}, which was not followed.", quote(&to)),

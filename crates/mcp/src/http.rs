@@ -51,6 +51,8 @@ pub struct Routing<'a> {
     pub name: Option<&'a str>,
     /// Arguments that the tool's schema mirrors into headers: the name after `Mcp-Param-`, and the value.
     pub params: &'a [(String, String)],
+    /// Headers of other names.
+    pub headers: &'a [(String, String)],
 }
 
 /// How a POST was answered.
@@ -174,6 +176,11 @@ impl Server {
                             request = request.header(name, header_text(value));
                         }
                     }
+                }
+            }
+            for (name, value) in routing.headers {
+                if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+                    request = request.header(name, header_text(value));
                 }
             }
             if let Some(session) = &self.session {

@@ -1,6 +1,7 @@
 //! JSON text read without decoding it: flaws that a decoder would hide, and an indented form that changes white
 //! space alone. Both expect text whose syntax has been checked, and use no recursion.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -193,6 +194,90 @@ pub fn find<'t>(text: &'t str, path: &[&str]) -> Option<&'t str> {
     Some(found)
 }
 
+/// The parts of an object or a list as they are spelled: the name of each member, where it has one, and its value. Empty
+/// where the text is neither.
+pub fn parts(text: &str) -> Vec<(Option<&str>, &str)> {
+    let mut found = Vec::new();
+    let (mut level, mut object) = (0_usize, false);
+    let (mut name, mut start) = (None, None);
+    for (token, place) in tokens(text) {
+        let at_top = level == 1;
+        match token {
+            Token::Open(b) => {
+                if level == 0 {
+                    object = b == b'{';
+                } else if at_top && start.is_none() {
+                    start = Some(place.start);
+                }
+                level += 1;
+            }
+            Token::Colon if at_top => {
+                name = start.take().map(|start: usize| text[start..place.start].trim_end());
+            }
+            Token::Comma | Token::Close(_) if at_top => {
+                if let Some(start) = start.take() {
+                    let value = text[start..place.start].trim_end();
+                    found.push((name.take().filter(|_| object), value));
+                }
+                if token != Token::Comma {
+                    level = 0;
+                }
+            }
+            Token::Close(_) => level = level.saturating_sub(1),
+            _ if at_top && start.is_none() => start = Some(place.start),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A value that was made from another, with the spelling of the text that the other was read from wherever it is the same.
+pub fn respell(text: &str, old: &Value, new: &Value) -> String {
+    if old == new {
+        return text.to_owned();
+    }
+    match (old, new) {
+        (Value::Object(before), Value::Object(after)) => {
+            let parts = parts(text);
+            let spelled = |name: &str| {
+                parts.iter().find_map(|(key, value)| {
+                    let key = (*key)?;
+                    let decoded: String = serde_json::from_str(key).ok()?;
+                    (decoded == name).then_some((key, *value))
+                })
+            };
+            let members: Vec<String> = after
+                .iter()
+                .map(|(name, value)| match (spelled(name), before.get(name)) {
+                    (Some((key, text)), Some(old)) => {
+                        format!("{key}:{}", respell(text, old, value))
+                    }
+                    // Under another name, the value may be the one that some member had.
+                    _ => format!("{}:{}", Value::from(name.as_str()), {
+                        let same = before.iter().find(|(_, old)| *old == value);
+                        let text = same.and_then(|(name, _)| spelled(name));
+                        text.map_or_else(|| value.to_string(), |(_, text)| text.to_owned())
+                    }),
+                })
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            let parts = parts(text);
+            let items: Vec<String> = after
+                .iter()
+                .enumerate()
+                .map(|(at, value)| match (parts.get(at), before.get(at)) {
+                    (Some((_, text)), Some(old)) => respell(text, old, value),
+                    _ => value.to_string(),
+                })
+                .collect();
+            format!("[{}]", items.join(","))
+        }
+        _ => new.to_string(),
+    }
+}
+
 /// The text with other values at some paths, where there are values; all else stays as it is.
 pub fn replace(text: &str, edits: &[(&[&str], &str)]) -> String {
     let mut places: Vec<(Range<usize>, &str)> = edits
@@ -253,6 +338,26 @@ mod tests {
         );
         assert_eq!(find(r#"{"\u0069d":3}"#, &["id"]), Some("3"));
         assert_eq!(find("[1]", &["id"]), None);
+    }
+
+    #[test]
+    fn what_is_the_same_keeps_its_spelling() {
+        let text = r#"{ "a" : 1e2, "\u00e9":["\u00e9\/", 1e400 ,{"x":1.0,"y":[ ]}] ,"b":{}}"#;
+        let names: Vec<_> = parts(text).into_iter().map(|(name, _)| name.unwrap()).collect();
+        assert_eq!(names, [r#""a""#, r#""\u00e9""#, r#""b""#]);
+        assert_eq!(parts("[1, [2],\"a,b\"]").len(), 3);
+        assert_eq!(parts("[ ]"), []);
+        assert_eq!(parts("7"), []);
+        let old: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(respell(text, &old, &old), text);
+        let mut new = old.clone();
+        new["é"][2]["x"] = 7.into();
+        let moved = new.as_object_mut().unwrap().shift_remove("a").unwrap();
+        new["size"] = moved;
+        assert_eq!(
+            respell(text, &old, &new),
+            r#"{"\u00e9":["\u00e9\/",1e400,{"x":7,"y":[ ]}],"b":{},"size":1e2}"#
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod limits;
 mod list;
 mod live;
 pub mod message;
+mod number;
 mod open;
 mod secret;
 mod snapshot;
@@ -26,7 +27,7 @@ pub mod version;
 
 pub use error::{ErrorKind, Failure, FetchError, Problem};
 pub use fetch::{FetchOptions, Step, Target, fetch, fetch_async, interrupted};
-pub use list::{ListPage, Listed};
+pub use list::{ListPage, Listed, Unreadable};
 pub use live::Live;
 pub use secret::{BEARER_VARIABLE, Headers, shown_address, shown_command};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot, Source};

@@ -363,27 +363,42 @@ pub struct ListPage {
 }
 
 impl ListPage {
-    /// Reads a raw `result`.
+    /// Reads a raw `result`. What its items hold is not looked at: see [`Listed::read`].
     ///
     /// # Errors
     /// Where it is no page of a list: every problem, at `at`.
     pub fn read(raw: &str, at: &str) -> Result<ListPage, Vec<Problem>> {
-        let flaws = json::flaws(raw, limits::DEPTH, PROBLEMS);
-        if flaws.is_empty() {
-            read_page(raw, at).map_err(|problem| vec![problem])
-        } else {
-            Err(flawed(at, flaws).problems)
-        }
+        let page = read_page(raw, at).map_err(|problem| vec![problem])?;
+        let around = json::replace(raw, &[(&["tools"], "[]")]);
+        let flaws = json::flaws(&around, limits::DEPTH, PROBLEMS);
+        if flaws.is_empty() { Ok(page) } else { Err(flawed(at, flaws).problems) }
     }
+}
+
+/// Why an item of a list is no tool that can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its name, where that can be read.
+    pub name: Option<String>,
+    /// Why, in a sentence.
+    pub why: String,
 }
 
 impl Listed {
     /// Reads one item of a list.
     ///
     /// # Errors
-    /// Where it has no name to be called by, in a sentence.
-    pub fn read(raw: &RawValue) -> Result<Listed, String> {
-        tool_name(raw).map(|name| Listed { name, raw: raw.to_owned() })
+    /// Where it has no name to be called by, or holds what readers differ about.
+    pub fn read(raw: &RawValue) -> Result<Listed, Unreadable> {
+        let name = tool_name(raw).map_err(|why| Unreadable { name: None, why })?;
+        let flaw = json::flaws(raw.get(), limits::DEPTH, 1).into_iter().next();
+        match flaw.and_then(|flaw| flawed(&quote(&name), vec![flaw]).problems.into_iter().next()) {
+            None => Ok(Listed { name, raw: raw.to_owned() }),
+            Some(problem) => {
+                let why = format!("{}: {}", problem.place, problem.sentence);
+                Err(Unreadable { name: Some(name), why })
+            }
+        }
     }
 }
 

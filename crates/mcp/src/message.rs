@@ -4,11 +4,14 @@
 
 use serde::de::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use crate::json::{self, Token};
-use crate::limits;
+use crate::{limits, number};
 
 /// A message and its envelope. Never empty of both `method` and an outcome.
 #[derive(Clone)]
@@ -42,13 +45,49 @@ pub enum Kind {
     },
 }
 
-/// A JSON-RPC id. `1` and `"1"` are two ids.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A JSON-RPC id. `1` and `"1"` are two ids; `1`, `1.0` and `10e-1` are one: a peer that reads numbers answers with any.
+#[derive(Debug, Clone)]
 pub enum Id {
     /// As it was spelled.
     Number(String),
     /// Decoded.
     Text(String),
+}
+
+impl Id {
+    /// What two spellings of one id have in common, and whether it is a text.
+    fn key(&self) -> (bool, Cow<'_, str>) {
+        match self {
+            Id::Number(n) => (false, number::plain(n)),
+            Id::Text(t) => (true, Cow::Borrowed(t)),
+        }
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Id) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Id {}
+
+impl PartialOrd for Id {
+    fn partial_cmp(&self, other: &Id) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Id {
+    fn cmp(&self, other: &Id) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Hash for Id {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 impl fmt::Display for Id {
@@ -114,6 +153,9 @@ pub enum NotAMessage {
     /// JSON, but no JSON-RPC 2.0 message.
     #[error("it is JSON but not a JSON-RPC 2.0 message: {0}")]
     Envelope(&'static str),
+    /// Longer than is taken in, in bytes.
+    #[error("it is longer than {0} bytes")]
+    TooLong(usize),
     /// More messages in one batch than anyone needs.
     #[error("it is a batch of more than {0} messages")]
     Batch(usize),
@@ -226,6 +268,11 @@ impl Message {
     /// What it is.
     pub fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// It names a method, and `null` as its id.
+    pub fn has_null_id(&self) -> bool {
+        matches!(self.kind, Kind::Notification { .. }) && json::find(&self.text, &["id"]).is_some()
     }
 
     /// Raw `params`.
@@ -366,10 +413,22 @@ pub fn failure(id: &Id, code: i64, message: &str) -> String {
     )
 }
 
-/// Writes the answer to what could not be read as a message.
-pub fn unreadable(why: &str) -> String {
-    let message = serde_json::Value::from(format!("Parse error: {why}"));
+/// Writes the answer to what is no message: text that cannot be read, or JSON that is no request.
+pub fn unreadable(why: &NotAMessage) -> String {
+    let (code, what) = match why {
+        NotAMessage::Encoding(_) | NotAMessage::Syntax(_) | NotAMessage::TooLong(_) => {
+            (-32_700, "Parse error")
+        }
+        NotAMessage::Envelope(_) | NotAMessage::Batch(_) => (-32_600, "Invalid Request"),
+    };
+    let message = serde_json::Value::from(format!("{what}: {why}"));
     format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{{\"code\":-32700,\"message\":{message}}}}}"
+        "{{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{{\"code\":{code},\"message\":{message}}}}}"
     )
 }
+
+/// What is wrong with a message that names a method and `null` as its id: it wants an answer that nobody could match.
+pub const NULL_ID: NotAMessage = NotAMessage::Envelope("`id` is null");
+
+/// What is wrong with several messages at once where the revision has no batches.
+pub const NO_BATCHES: NotAMessage = NotAMessage::Envelope("this revision has no batches");

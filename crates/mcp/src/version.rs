@@ -38,6 +38,13 @@ pub struct Revision {
     pub version_header: bool,
 }
 
+impl Revision {
+    /// Several messages may come as one list.
+    pub fn has_batches(&self) -> bool {
+        !self.version_header
+    }
+}
+
 /// Every revision, oldest first. A new one is one more row.
 pub const REVISIONS: &[Revision] = &[
     Revision { date: "2024-10-07", era: Era::Legacy, version_header: false },

@@ -116,8 +116,9 @@ pub use evaluate::{Rejection, evaluate};
 pub use limits::Limits;
 pub use read::SchemaProblem;
 pub use relate::{Question, relate};
-pub use resolve::Documents;
+pub use resolve::{Documents, by_identifier};
 pub use schema::Schema;
+pub use value::key as value_key;
 
 use serde_json::Value;
 

@@ -44,7 +44,7 @@ impl Draft {
         }
     }
 
-    fn of_uri(uri: &str) -> Option<Draft> {
+    pub(crate) fn of_uri(uri: &str) -> Option<Draft> {
         let bare = uri.trim_end_matches('#').trim_end_matches('/');
         let bare = bare.strip_prefix("https://").or(bare.strip_prefix("http://"))?;
         Some(match bare {

@@ -165,6 +165,32 @@ impl Documents {
     }
 }
 
+/// Where a reference leads in a document that names schemas of its own by `$id`: the JSON Pointer. `None` where plain
+/// reading of the reference is right, or it leads nowhere.
+///
+/// The whole document is looked through, so this is for the references that plain reading does not answer.
+pub fn by_identifier(root: &Value, from: &str, reference: &str) -> Option<String> {
+    let named = root.get("$schema").and_then(Value::as_str).and_then(Draft::of_uri);
+    let index = Index::of(root, named.unwrap_or(Draft::Draft202012));
+    if index.resources.is_empty() {
+        return None;
+    }
+    let (target, fragment) = halves(reference);
+    let mut own = from;
+    while !index.bases.contains_key(own) {
+        own = &own[..own.rfind('/')?];
+    }
+    let resource = match target {
+        "" => own,
+        _ => index.resources.get(&join_uri(&index.bases[own], target))?,
+    };
+    if fragment.is_empty() || fragment.starts_with('/') {
+        let pointer = format!("{resource}{fragment}");
+        return root.pointer(&pointer).map(|_| pointer);
+    }
+    index.anchors.get(&(resource.to_owned(), fragment)).map(|(pointer, _)| pointer.clone())
+}
+
 impl File {
     fn new(name: String, value: Arc<Value>) -> File {
         File { name, value, index: OnceLock::new() }

@@ -41,8 +41,16 @@ pub(crate) fn deeper_than(value: &Value, limit: usize) -> bool {
     false
 }
 
-/// A text that is the same for equal values, for use as a key.
-pub(crate) fn key(value: &Value) -> String {
+/// A text that is the same for values that JSON Schema takes as equal (`1` and `1.0`), and for no others. Linear in
+/// the value, which nests no deeper than [`limits::VALUE_DEPTH`](crate::limits::VALUE_DEPTH).
+///
+/// ```
+/// use schema::value_key;
+/// use serde_json::json;
+/// assert_eq!(value_key(&json!({"a": 1, "b": 2})), value_key(&json!({"b": 2.0, "a": 1})));
+/// assert_ne!(value_key(&json!("1")), value_key(&json!(1)));
+/// ```
+pub fn key(value: &Value) -> String {
     let mut out = String::new();
     write_key(value, &mut out);
     out

@@ -238,7 +238,9 @@ fn policy_of(named: &policy::Server) -> Settings {
         },
         reads: named.reads.iter().cloned().collect(),
         long: named.long.iter().cloned().collect(),
+        finish: named.finish.iter().cloned().collect(),
         depends: named.depends.clone(),
+        keys: named.keys.clone(),
         effect_age: named.effect_age,
         patience: None,
     }
@@ -290,6 +292,7 @@ impl GatewayArgs {
             .servers
             .into_iter()
             .map(|(named, server, settings, declared)| {
+                let declared = declared.telling(&named.name, &events);
                 let hub = hub.beside(Box::new(declared));
                 Served { name: named.name, server, settings, hub: Arc::new(hub) }
             })

@@ -1,5 +1,7 @@
 //! `steadfast wrap`: one server, guarded, on a pipe.
 
+mod keys;
+
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
@@ -40,6 +42,8 @@ pub struct WrapArgs {
     /// What a call relies on of another's answer, as in add_comment:issue_id=create_issue:issue.id (repeatable)
     #[arg(long, value_name = "TOOL:ARGUMENT=TOOL:MEMBER")]
     depends: Vec<String>,
+    #[command(flatten)]
+    keys: keys::KeyArgs,
     /// What happens to a call that would reach further than was granted [default: hold-effects where an approver is enrolled, else new-decision]
     #[arg(long, value_enum, value_name = "WHAT")]
     on_wider: Option<Wider>,
@@ -89,6 +93,7 @@ In a client's configuration, put it before the command that is there:
 Examples:
   steadfast wrap -- npx -y @modelcontextprotocol/server-memory
   steadfast wrap --observe -- uvx mcp-server-git
+  steadfast wrap --key pay:idempotency_key --key-repeats pay -- some-server
   steadfast wrap https://example.com/mcp";
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
@@ -119,10 +124,11 @@ Examples:
         let store = Arc::new(self.store.open_for_gateway()?);
         let policy = self.policy(&store)?;
         let mut hub = Hub::new(store, contract::Options::default());
-        hub.adapters = Box::new(self.declared()?);
+        let name = self.name.clone().unwrap_or(shown);
+        hub.adapters = Box::new(self.declared()?.telling(&name, &hub.events));
         let hub = Arc::new(hub);
         let wrapped = gateway::wrap::Wrapped {
-            name: self.name.clone().unwrap_or(shown),
+            name,
             server,
             principal: state::who(),
             settings: Settings {
@@ -131,6 +137,7 @@ Examples:
                 reads: self.read.iter().cloned().collect(),
                 patience: self.server.wait()?,
                 depends: self.depends()?,
+                keys: self.keys.read(self.target.is_some())?,
                 ..Settings::default()
             },
         };

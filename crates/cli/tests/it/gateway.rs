@@ -123,7 +123,9 @@ async fn bad_input_is_answered_and_the_gateway_stays_up() {
         let response = raw(bad.to_owned()).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{bad:?}");
         let answer: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
-        assert_eq!(answer["error"]["code"], -32700, "{bad:?}");
+        // JSON that is no request is another matter than what is no JSON.
+        let code = if ["{", ""].contains(&bad) { -32700 } else { -32600 };
+        assert_eq!(answer["error"]["code"], code, "{bad:?}");
     }
     let huge = raw(format!("\"{}\"", "x".repeat(9 << 20))).send().await;
     // It is turned away by what it says of its length, perhaps before all of it was taken.

@@ -230,9 +230,9 @@ impl Live {
         self.recorder.records().iter().map(|r| serde_json::from_str(&r.body).unwrap()).collect()
     }
 
-    /// The number of its process, while it runs.
-    pub fn process(&self) -> Option<u32> {
-        self.child.id()
+    /// Memory in use, in KiB, where the system tells it.
+    pub fn resident(&self) -> Option<u64> {
+        resident(self.child.id()?)
     }
 
     /// What the program said on stderr.
@@ -269,6 +269,13 @@ impl Live {
         let status = timeout(PATIENCE, self.child.wait()).await.expect("it ends").unwrap();
         assert!(status.success(), "{status}: {}", self.said());
     }
+}
+
+/// Memory that a process uses, in KiB, where the system tells it.
+pub fn resident(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// The code of a refusal; panics where the answer is none.

@@ -128,6 +128,7 @@ async fn a_call_and_its_answer_go_over_several_revisions() {
     assert_eq!(carried["result"]["structuredContent"], json!({"id": "x-1"}), "{carried}");
     assert_eq!(live.reached(), [json!({"page_size": 4}), json!({"size": 5})]);
     live.leave().await;
+    assert!(!live.said().contains("the adapter"), "each carries its part: {}", live.said());
 }
 
 #[tokio::test]
@@ -150,4 +151,32 @@ async fn who_only_watches_sends_what_the_client_wrote_and_tells_what_would_be_ad
         "{}",
         live.said()
     );
+}
+
+#[tokio::test]
+async fn the_operator_is_told_of_an_adapter_that_does_not_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("adapters.toml");
+    std::fs::write(&file, ADAPTER).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    let bounded = tool(
+        "deploy",
+        json!({"page_size": {"type": "integer", "maximum": 5}}),
+        json!(["page_size"]),
+    );
+    let script = json!({"phases": [sized("limit"), phase(json!([bounded]))]});
+    let mut live = Live::start_in(folder, Era::Legacy, script, &["--adapters", &file]).await;
+    live.greet().await;
+    live.list().await;
+    live.recorder.switch(1);
+    for _ in 0..2 {
+        assert_eq!(code(&live.call("deploy", json!({"limit": 3})).await), "STALE_TOOL_SCHEMA");
+    }
+    assert!(live.reached().is_empty());
+    live.leave().await;
+    let said = live.said();
+    let told: Vec<&str> = said.lines().filter(|line| line.contains("the adapter")).collect();
+    let [one] = told.as_slice() else { panic!("once, and no more: {said}") };
+    assert!(one.contains("`limit-to-page-size`") && one.contains("is refuted"), "{one}");
+    assert!(one.contains("adapters.toml:1:1") && one.contains("adapters check"), "{one}");
 }

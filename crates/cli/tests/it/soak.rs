@@ -21,13 +21,6 @@ fn field(number: usize) -> String {
     format!("field_{number}")
 }
 
-/// Memory in use, in KiB, where the system tells it.
-fn resident(live: &Live) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", live.process()?)).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
-}
-
 #[tokio::test]
 async fn a_long_session_loses_nothing_and_repeats_nothing() {
     for era in ERAS {
@@ -51,7 +44,7 @@ async fn a_long_session_loses_nothing_and_repeats_nothing() {
                 wanted.push(note);
             }
             if drift == 2 {
-                begun = resident(&live);
+                begun = live.resident();
             }
         }
         assert_eq!(refused, DRIFTS - 1, "one refusal for each drift");
@@ -62,7 +55,7 @@ async fn a_long_session_loses_nothing_and_repeats_nothing() {
         assert!(arrived.values().all(|times| *times == 1), "{arrived:?}");
         wanted.sort();
         assert_eq!(arrived.into_keys().collect::<Vec<_>>(), wanted);
-        if let (Some(begun), Some(now)) = (begun, resident(&live)) {
+        if let (Some(begun), Some(now)) = (begun, live.resident()) {
             assert!(now < begun + GROWTH, "from {begun} to {now} KiB");
         }
         live.leave().await;

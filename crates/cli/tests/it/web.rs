@@ -37,6 +37,12 @@ pub struct Steered {
     pub tells: AtomicBool,
     /// A call begins a stream and says no more.
     pub hangs: AtomicBool,
+    /// The next calls are carried out, and their answers are cut off.
+    pub cuts: AtomicU32,
+    /// The list from the first such call on.
+    pub then: Mutex<Option<Value>>,
+    /// Calls are carried out, and answered once this is over.
+    pub holds: AtomicBool,
     /// A stream that hung was closed by the other side.
     pub closed: Arc<AtomicBool>,
     /// Headers and message of each POST.
@@ -134,6 +140,21 @@ async fn answer(
                 return StatusCode::from_u16(status).unwrap().into_response();
             }
             state.done.lock().unwrap().push(message["params"]["arguments"].clone());
+            if state.cuts.load(Ordering::SeqCst) > 0 {
+                state.cuts.fetch_sub(1, Ordering::SeqCst);
+                if let Some(tools) = state.then.lock().unwrap().take() {
+                    *state.replicas.lock().unwrap() = vec![tools];
+                }
+                let short = Short(Box::pin(tokio::time::sleep(Duration::from_millis(20))));
+                return ([("content-type", "text/event-stream")], Body::from_stream(short))
+                    .into_response();
+            }
+            let held = Hung(None, Arc::clone(&state.closed));
+            while state.holds.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            // It was let end.
+            std::mem::forget(held);
             if state.hangs.load(Ordering::SeqCst) {
                 let token = &message["params"]["_meta"]["progressToken"];
                 let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 1}});

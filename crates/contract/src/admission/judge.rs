@@ -111,15 +111,13 @@ impl Judge<'_> {
             let fits = |revised: &Arc<Revised>| matches!(revised.takes(arguments), Fit::Fits);
             let others = || facts.earlier.iter().filter(|one| !same(one));
             let judged = facts.acknowledged.is_none() && others().next().is_some();
-            let old: Vec<&Arc<Revised>> =
-                match judged && matches!(live.takes(arguments), Fit::Rejected(_)) {
-                    true => others().filter(|one| fits(one)).collect(),
-                    false => Vec::new(),
-                };
-            return Ok(match old.is_empty() {
-                true => vec![(Arc::clone(live), facts.grade)],
-                false => with_grade(old, Grade::Shape),
-            });
+            if judged && matches!(live.takes(arguments), Fit::Rejected(_)) {
+                let old: Vec<&Arc<Revised>> = others().filter(|one| fits(one)).collect();
+                if !old.is_empty() {
+                    return Ok(with_grade(old, Grade::Shape));
+                }
+            }
+            return Ok(vec![(Arc::clone(live), facts.grade)]);
         }
         if facts.acknowledged == Some(live.digest()) && !renamed {
             // It knows what moved. That is no leave to send what is no call at all.
@@ -184,7 +182,9 @@ impl Judge<'_> {
             Err(why) => Some(why),
         };
         if renamed {
-            return Decision::Refuse(removed(facts), ground);
+            let mut removed = removed(facts);
+            removed.changed.extend(ended.map(Fault::of_adapter));
+            return Decision::Refuse(removed, ground);
         }
         let known = moved.iter().all(|change| {
             change.axes.meaning != Meaning::Changed && !UNREAD.contains(&change.rule)
@@ -308,7 +308,7 @@ impl Judge<'_> {
             }
         }
         let mut changed = faults(&rest, live);
-        changed.extend(ended.map(|why| Fault { rule: "adapter", field: None, what: why }));
+        changed.extend(ended.map(Fault::of_adapter));
         let meaning_moved = rest.iter().any(|change| change.axes.meaning != Meaning::Same);
         let explained = !(missing.is_empty() && obsolete.is_empty() && changed.is_empty());
         let required_action =
@@ -553,8 +553,14 @@ fn invalid(facts: &Facts<'_>, live: &Arc<Revised>) -> Refusal {
 }
 
 fn removed(facts: &Facts<'_>) -> Refusal {
-    let required_action = if facts.heir.is_some() { Action::UseTool } else { Action::RefreshTools };
+    let (required_action, retry) = match facts.heir {
+        Some(_) => (Action::UseTool, Retry::NewDecision),
+        // Whoever pinned a list is shown that list for ever.
+        None if facts.grade == Grade::Declared => (Action::AskPerson, Retry::No),
+        None => (Action::RefreshTools, Retry::NewDecision),
+    };
     Refusal {
+        retry,
         heir: facts.heir.map(str::to_owned),
         planned_revision: facts.candidates.first().map(|c| c.digest().to_owned()),
         required_action,

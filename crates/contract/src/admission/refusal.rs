@@ -108,6 +108,16 @@ pub struct Fault {
     pub what: String,
 }
 
+/// What stands in place of a rule where an adapter was to carry a call and does not.
+pub const ADAPTER: &str = "adapter";
+
+impl Fault {
+    /// An adapter that was to carry the call, and why it does not.
+    pub(super) fn of_adapter(why: String) -> Fault {
+        Fault { rule: ADAPTER, field: None, what: why }
+    }
+}
+
 /// A refusal in all its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {

@@ -3,6 +3,7 @@
 use super::read::Reader;
 use crate::admission::OnWider;
 use crate::depends::Depends;
+use crate::keys::{In, Key, Lists};
 use crate::limits;
 use crate::text::quoted;
 use core::net::SocketAddr;
@@ -46,8 +47,12 @@ pub struct Server {
     pub reads: Vec<String>,
     /// Tools whose calls may outlive their contract.
     pub long: Vec<String>,
+    /// Tools whose calls are let end where their client leaves.
+    pub finish: Vec<String>,
     /// What calls rely on of the answers of others.
     pub depends: Vec<Depends>,
+    /// By what the server recognises a request that is made again.
+    pub keys: Vec<Key>,
     /// What happens to a call that would use reach beyond the grant.
     pub on_wider: Option<OnWider>,
     /// Hold every call that may have an effect for a person.
@@ -218,8 +223,9 @@ fn is_name(text: &str) -> bool {
 }
 
 const SERVER: &[&str] = &[
-    "command", "url", "headers-from-env", "reads", "long", "depends", "on-wider", "hold-effects",
-    "effect-age", "pin-effects", "observe", "adapters", "facts",
+    "command", "url", "headers-from-env", "reads", "long", "finish", "depends", "keys",
+    "key-headers", "key-replaces", "key-repeats", "on-wider", "hold-effects", "effect-age",
+    "pin-effects", "observe", "adapters", "facts",
 ];
 
 pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Server> {
@@ -258,6 +264,38 @@ fn depends(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Depends> {
         }
     }
     found
+}
+
+/// The keys of a server's tools.
+fn keys(reader: &mut Reader<'_>, table: &DeTable<'_>, web: bool) -> Vec<Key> {
+    let [arguments, headers, replaces, repeats] =
+        ["keys", "key-headers", "key-replaces", "key-repeats"]
+            .map(|name| reader.words(table, name));
+    let lists =
+        Lists { arguments: &arguments, headers: &headers, replaces: &replaces, repeats: &repeats };
+    let wrong = match Key::all(lists, web) {
+        Ok(keys) => return keys,
+        Err(wrong) => wrong,
+    };
+    for wrong in wrong {
+        let (name, help) = match wrong.list {
+            In::Arguments => ("keys", "Write TOOL:ARGUMENT, as in \"pay:idempotency_key\"."),
+            In::Headers => (
+                "key-headers",
+                "Write TOOL:HEADER, as in \"pay:Idempotency-Key\", for a server with a url.",
+            ),
+            In::Replaces => (
+                "key-replaces",
+                "Name a tool that has its key in an argument: keys = [\"TOOL:ARGUMENT\"].",
+            ),
+            In::Repeats => {
+                ("key-repeats", "Name a tool that has a key: keys = [\"TOOL:ARGUMENT\"].")
+            }
+        };
+        let span = table.get(name).map_or(0..0, toml::Spanned::span);
+        reader.problem(span, format!("{} {}.", quoted(&wrong.word), wrong.why), help);
+    }
+    Vec::new()
 }
 
 fn read_server(
@@ -317,7 +355,9 @@ fn read_server(
         places,
         reads: reader.words(table, "reads"),
         long: reader.words(table, "long"),
+        finish: reader.words(table, "finish"),
         depends: depends(reader, table),
+        keys: keys(reader, table, matches!(reach, Some(Reach::Url(_)))),
         on_wider: reader.word(table, "on-wider", &words),
         hold_effects: reader.flag(table, "hold-effects").is_some_and(|(_, flag)| flag),
         effect_age: reader.duration(table, "effect-age"),

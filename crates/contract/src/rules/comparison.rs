@@ -1,7 +1,8 @@
 //! SF9xx: findings about the comparison itself.
 
-use super::finding::{Context, Judgement, bare, shown};
+use super::finding::{Context, Judgement, bare, finding, shown};
 use crate::change::{Change, Witness};
+use crate::edit::{Edit, MAX_DEPTH, MAX_EDITS, MAX_PAIRS};
 use crate::engine::Direction;
 use crate::verdict::{Authority, Meaning};
 use serde_json::Value;
@@ -30,6 +31,20 @@ pub fn undecided(why: &schema::Why, context: &Context<'_>) -> Change {
     };
     let path = format!("{}{}", context.prefix, why.pointer);
     bare(&SF900, context.subject, path, (None, None), Judgement::UNDECIDED, sentence)
+}
+
+/// A part of two schemas is too deep or too large to be walked.
+pub fn uncompared(edit: &Edit, context: &Context<'_>) -> Change {
+    let name = if edit.field.is_empty() { "the schemas" } else { edit.field.as_str() };
+    finding(
+        &SF900,
+        edit,
+        context,
+        Judgement::UNDECIDED.authority(Authority::Unknown),
+        format!(
+            "from `{name}` on, texts and defaults are not compared: more than {MAX_EDITS} edits, {MAX_PAIRS} pairs of places or {MAX_DEPTH} levels"
+        ),
+    )
 }
 
 /// A schema cannot be read.
@@ -61,6 +76,39 @@ pub fn no_schema(before: Option<&Value>, after: &Value, context: &Context<'_>) -
             "the old schema {found}: what fitted then is not told, so nothing is promised of what fits now"
         ),
     )
+}
+
+/// Callers who send what their schema declares lose nothing, and one who sends what it merely does not forbid does.
+pub fn unexplained_strictly(witness: &Witness, context: &Context<'_>) -> Change {
+    let mut change = bare(
+        &SF910,
+        context.subject,
+        format!("{}{}", context.prefix, witness.instance_pointer),
+        (None, Some(witness.value.clone())),
+        Judgement::LOOK,
+        format!(
+            "{} fitted before, though no member of it need be declared, and is refused (`{}` at {})",
+            shown(&witness.value),
+            witness.keyword,
+            witness.rejected_by
+        ),
+    );
+    change.witness = Some(witness.clone());
+    change
+}
+
+/// Values fit on one side only, in the direction that breaks nobody, and no rule says why.
+pub fn widened(witness: &Witness, what: &str, context: &Context<'_>) -> Change {
+    let mut change = bare(
+        &SF910,
+        context.subject,
+        format!("{}{}", context.prefix, witness.instance_pointer),
+        (None, Some(witness.value.clone())),
+        Judgement::ADDITIVE,
+        format!("{} {what}", shown(&witness.value)),
+    );
+    change.witness = Some(witness.clone());
+    change
 }
 
 /// A value is lost or gained and no rule says why.

@@ -1,7 +1,7 @@
 //! SF1xx: what the caller sends.
 
 use super::finding::{Context, Judgement, finding, shown};
-use super::{Evidence, Rule, authority, defaults, values, wording};
+use super::{Evidence, Rule, authority, comparison, defaults, values, wording};
 use crate::change::Change;
 use crate::edit::{Edit, What, is_zero};
 use crate::lexicon::{GuardKind, Role, guard_kind};
@@ -186,7 +186,8 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             found.extend(authority::alternatives_added(edit, tags, context));
             found
         }
-        What::FormatChanged => vec![values::format_changed(edit, context)],
+        What::FormatChanged { keyword } => vec![values::format_changed(edit, keyword, context)],
+        What::ValueTextsMoved { .. } => values::texts_moved(edit, (&SF160, &SF161), context),
         What::Closed => {
             if local.lost.is_unknown() {
                 vec![values::set_change(
@@ -224,6 +225,7 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
         )],
         What::DefaultChanged => vec![defaults::default_changed(edit, context)],
         What::TextChanged { .. } => text_changed(edit, context),
+        What::Uncompared => vec![comparison::uncompared(edit, context)],
         What::MarkChanged { mark } => vec![mark_changed(edit, mark, context)],
         What::Blanked => vec![find(
             &SF180,

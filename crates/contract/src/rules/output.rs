@@ -113,7 +113,9 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             change.witness = local.gained_witness();
             vec![change]
         }
-        What::FormatChanged => match (&edit.before, &edit.after) {
+        What::Uncompared => vec![super::comparison::uncompared(edit, context)],
+        What::ValueTextsMoved { .. } => super::values::texts_moved(edit, (&SF209, &SF214), context),
+        What::FormatChanged { .. } => match (&edit.before, &edit.after) {
             (Some(before), Some(after)) => vec![find(
                 &SF208,
                 look,

@@ -9,8 +9,9 @@ use crate::edit::{Conversion, Edit, What};
 use crate::lexicon::{is_identifier, words};
 use crate::relation::{Local, Lookup};
 use crate::verdict::{Authority, Class, Compat, Meaning};
-use schema::{ReadOptions, Schema};
+use schema::{ReadOptions, Schema, value_key};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// The integers that every JSON reader keeps exact: RFC 8259 section 6.
 const INTEROPERABLE: i64 = 9_007_199_254_740_991;
@@ -264,13 +265,13 @@ pub(super) fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) 
         return vec![finding(&SF135, edit, context, Judgement::ADDITIVE, sentence)];
     }
     if *introduced {
-        let said = |value: &Value| {
-            value.as_str().is_some_and(|word| {
-                let before = edit_text_before(edit, context);
-                word.len() > 1 && before.contains(&word.to_lowercase())
-            })
+        let before = edit_text_before(edit, context);
+        let said = |value: &&Value| {
+            let word = value.as_str().filter(|word| word.len() > 1 && word.len() <= before.len());
+            word.is_some_and(|word| before.contains(&word.to_lowercase()))
         };
-        let known = added.iter().filter(|value| said(value)).count();
+        // The first that the text did not say settles it.
+        let known = added.iter().take_while(said).count();
         if local.loses_nothing() || known == added.len() && known >= 2 {
             let mut change = finding(
                 &SF134,
@@ -301,11 +302,14 @@ pub(super) fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) 
             format!("`{name}`: the values are written differently, every old one still fits"),
         )];
     }
-    let unmapped: Vec<Value> = dropped
-        .iter()
-        .filter(|value| !recased.iter().any(|(old, _)| old == *value))
-        .cloned()
-        .collect();
+    let keys = |side: fn(&(Value, Value)) -> &Value| -> HashSet<String> {
+        recased.iter().map(|pair| value_key(side(pair))).collect()
+    };
+    let (mapped, known) = (keys(|pair| &pair.0), keys(|pair| &pair.1));
+    let without = |values: &[Value], keys: &HashSet<String>| -> Vec<Value> {
+        values.iter().filter(|value| !keys.contains(&value_key(value))).cloned().collect()
+    };
+    let unmapped = without(dropped, &mapped);
     if !recased.is_empty() {
         let mut change = finding(
             &SF133,
@@ -341,11 +345,7 @@ pub(super) fn values_changed(edit: &Edit, local: &Local, context: &Context<'_>) 
         change.witness = local.lost_witness();
         changes.push(change);
     }
-    let new_ones: Vec<Value> = added
-        .iter()
-        .filter(|value| !recased.iter().any(|(_, new)| new == *value))
-        .cloned()
-        .collect();
+    let new_ones = without(added, &known);
     if !new_ones.is_empty()
         && let Some(change) = authority::values_added(edit, &new_ones, false, context)
     {
@@ -423,12 +423,33 @@ pub(super) fn set_change(
 const STORAGE: &[&str] =
     &["int32", "int64", "uint", "uint32", "uint64", "float", "double", "decimal"];
 
-pub(super) fn format_changed(edit: &Edit, context: &Context<'_>) -> Change {
+pub(super) fn format_changed(edit: &Edit, keyword: &str, context: &Context<'_>) -> Change {
     let name = edit.field.as_str();
     let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_string);
     let (before, after) = (text(&edit.before), text(&edit.after));
     let storage = |format: &Option<String>| format.as_deref().is_none_or(|f| STORAGE.contains(&f));
     match (&before, &after) {
+        (Some(old), Some(new)) if keyword != "format" => finding(
+            &SF143,
+            edit,
+            context,
+            Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed),
+            format!("`{name}`: {keyword} is {new} now, not {old}: the same text is another value"),
+        ),
+        // Stated for the first time, or no longer: whether the text was so all along is not told.
+        _ if keyword != "format" => finding(
+            &SF143,
+            edit,
+            context,
+            Judgement::LOOK.meaning(Meaning::Unknown),
+            match (&before, &after) {
+                (_, Some(new)) => format!("`{name}`: {keyword} {new} is stated now"),
+                (old, None) => format!(
+                    "`{name}`: {keyword} {} is no longer stated",
+                    old.as_deref().unwrap_or("none")
+                ),
+            },
+        ),
         (Some(old), Some(new)) if !(storage(&before) && storage(&after)) => finding(
             &SF143,
             edit,
@@ -444,4 +465,41 @@ pub(super) fn format_changed(edit: &Edit, context: &Context<'_>) -> Change {
             format!("`{name}`: the stated format changed; the values are the same"),
         ),
     }
+}
+
+/// What explains a value belongs to that value: where it explains another one, a planned value means something else.
+pub(super) fn texts_moved(
+    edit: &Edit,
+    (sure, perhaps): (&'static Rule, &'static Rule),
+    context: &Context<'_>,
+) -> Vec<Change> {
+    let What::ValueTextsMoved { swapped, retold, reworded } = &edit.what else { return Vec::new() };
+    let name = if edit.field.is_empty() { "the value" } else { edit.field.as_str() };
+    let told = |moved: &[(Value, String, String)]| {
+        const MOST: usize = 3;
+        let one = |(value, before, after): &(Value, String, String)| {
+            let text = |text: &String| shown(&Value::from(text.as_str()));
+            format!("{} is {} now, not {}", shown(value), text(after), text(before))
+        };
+        let mut all: Vec<String> = moved.iter().take(MOST).map(one).collect();
+        if moved.len() > MOST {
+            all.push(format!("and {} more", moved.len() - MOST));
+        }
+        all.join(", ")
+    };
+    let mut changes = Vec::new();
+    if !swapped.is_empty() {
+        let judgement = Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed);
+        let sentence = format!("`{name}`: {}: the texts belong to other values", told(swapped));
+        changes.push(finding(sure, edit, context, judgement, sentence));
+    }
+    if !retold.is_empty() {
+        let sentence = format!("`{name}`: {}", told(retold));
+        changes.push(finding(sure, edit, context, Judgement::LOOK, sentence));
+    }
+    if changes.is_empty() && *reworded > 0 {
+        let sentence = format!("`{name}`: what explains {reworded} of its values was reworded");
+        changes.push(finding(perhaps, edit, context, Judgement::WORDING, sentence));
+    }
+    changes
 }

@@ -9,6 +9,7 @@ mod adapters;
 mod circles;
 mod damage;
 mod documents;
+mod explained;
 mod kinds;
 mod locks;
 mod openapi;

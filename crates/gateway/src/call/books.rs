@@ -9,7 +9,7 @@ use super::Plan;
 use crate::event;
 use crate::session::{Following, Session, Writing};
 use std::sync::Arc;
-use store::{Answer, AttemptId, Decision, NewAttempt, NewOutcome, OutcomeState};
+use store::{Again, Answer, AttemptId, Decision, NewAttempt, NewOutcome, OutcomeState};
 
 /// The record of one attempt.
 pub(super) struct Books {
@@ -18,11 +18,16 @@ pub(super) struct Books {
     /// The record that is queued and not yet known to be written.
     behind: Option<Answer<'static, ()>>,
     reads: bool,
+    /// An earlier attempt of the same key that is in doubt: what is done now is what it did.
+    covers: Option<AttemptId>,
+    /// Its outcome is on record.
+    settled: bool,
     writing: Writing,
 }
 
 impl Books {
-    /// Records that an attempt is about to leave, with the decision where that is not on record yet.
+    /// Records that an attempt is about to leave, with the decision where that is not on record yet. `covers` is the
+    /// attempt in doubt that it repeats with the same key.
     ///
     /// # Errors
     /// Where that cannot be recorded: then nothing may leave.
@@ -30,13 +35,14 @@ impl Books {
         session: &Arc<Session>,
         plan: &Plan,
         decision: Option<Decision>,
+        covers: Option<AttemptId>,
     ) -> Result<Books, String> {
         let said = |why: store::StoreError| why.to_string();
         let new = NewAttempt {
             request: plan.request,
             target: session.upstream().name().to_owned(),
-            idempotency_key: None,
-            again: None,
+            idempotency_key: plan.key.as_ref().map(|bound| bound.value.clone()),
+            again: covers.map(|_| Again::KeyCovers),
             at: event::now(),
         };
         let writing = Writing::of(session);
@@ -44,7 +50,15 @@ impl Books {
         let Some(decision) = decision else {
             let attempt = session.store().intend(new).await.map_err(said)?;
             let reads = !plan.ground.effect;
-            return Ok(Books { session, attempt, behind: None, reads, writing });
+            return Ok(Books {
+                session,
+                attempt,
+                behind: None,
+                reads,
+                covers,
+                settled: false,
+                writing,
+            });
         };
         let reads = !decision.effect && !plan.ground.effect;
         let attempt = session.store().ids().attempt(new.at).map_err(said)?;
@@ -59,7 +73,13 @@ impl Books {
             }
             false => Some(written),
         };
-        Ok(Books { session, attempt, behind, reads, writing })
+        Ok(Books { session, attempt, behind, reads, covers, settled: false, writing })
+    }
+
+    /// The record of an attempt of an effect whose outcome is on record already.
+    pub(super) fn settled(session: &Arc<Session>, attempt: AttemptId) -> Books {
+        let (session, writing) = (Arc::clone(session), Writing::of(session));
+        Books { session, attempt, behind: None, reads: false, covers: None, settled: true, writing }
     }
 
     /// True where the client may hear of an answer before its outcome is on record.
@@ -77,8 +97,15 @@ impl Books {
 
     /// Records what came of it. Of a call that only reads this returns once that is queued.
     pub(super) async fn settle(self, state: OutcomeState, answer: Option<String>) {
+        if self.settled {
+            return;
+        }
         if !self.reads {
-            return record(&self.session, self.attempt, state, answer).await;
+            record(&self.session, self.attempt, state, answer).await;
+            if let (Some(earlier), OutcomeState::Done) = (self.covers, state) {
+                record_late(&self.session, earlier, state, None).await;
+            }
+            return;
         }
         let Books { session, attempt, behind, writing, .. } = self;
         session.came(state);

@@ -1,5 +1,6 @@
 //! One attempt: what is on record before the first byte leaves, and what came of it.
 
+use super::again::{self, Again};
 use super::books::Books;
 use super::task::{self, Deferred};
 use super::{Call, Plan, Turn, answer};
@@ -58,7 +59,7 @@ pub(super) async fn send(
         drop(turn);
         return say_moved(session, call, plan).await;
     }
-    let mut books = match Books::open(session, plan, decision).await {
+    let books = match Books::open(session, plan, decision, None).await {
         Ok(books) => books,
         Err(why) => return session.broken(call, turn, &why).await,
     };
@@ -74,11 +75,19 @@ pub(super) async fn send(
         books.settle(OutcomeState::NotSent, None).await;
         return say_moved(session, call, plan).await;
     }
-    let sent = session.upstream().ask_in(plan.epoch, message).await;
+    let headers = plan.key.as_ref().map_or(Vec::new(), |key| key.headers());
+    let sent = session.upstream().ask_in(plan.epoch, message, headers).await;
     drop(turn);
     let fate = match sent {
         Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
         Err(why) => Fate::NotSent(why.to_string()),
+    };
+    let (mut books, fate) = match fate {
+        Fate::Lost(why) => match again::send(session, call, plan, message, books, why).await {
+            Again::Not(books, why) => (books, Fate::Lost(why)),
+            Again::Sent(books, fate) => (books, fate),
+        },
+        fate => (books, fate),
     };
     match fate {
         Fate::Answered(answer) => {
@@ -94,8 +103,9 @@ pub(super) async fn send(
                 return books.settle(state, None).await;
             }
             books.settle(state, Some(text.clone())).await;
+            let left = session.is_left(&call.id);
             session.reply(&call.id, text).await;
-            if let Err(why) = session.store().delivered(plan.request, event::now()).await {
+            if !left && let Err(why) = session.store().delivered(plan.request, event::now()).await {
                 let what = format!("that an answer was delivered could not be recorded: {why}");
                 session.tell("fault", Some(&call.tool), None, &what);
             }
@@ -103,11 +113,6 @@ pub(super) async fn send(
         Fate::NotSent(why) => {
             books.settle(OutcomeState::NotSent, None).await;
             let result = refusal::not_sent(&call.tool, &why, plan.era);
-            session.reply(&call.id, message::response(&call.id, &result)).await;
-        }
-        Fate::Refused(why) => {
-            books.settle(OutcomeState::Failed, None).await;
-            let result = refusal::turned_away(&call.tool, &why, plan.era);
             session.reply(&call.id, message::response(&call.id, &result)).await;
         }
         Fate::Lost(why) => {

@@ -6,7 +6,7 @@ use crate::limits;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use mcp::message::{self, Id};
+use mcp::message::{self, Id, NotAMessage};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -72,7 +72,7 @@ pub fn broken(why: &tokio::task::JoinError) -> Response {
 }
 
 /// What came is no message.
-pub fn unreadable(why: &str) -> Response {
+pub fn unreadable(why: &NotAMessage) -> Response {
     json(StatusCode::BAD_REQUEST, message::unreadable(why))
 }
 

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
 use std::sync::Arc;
+use store::Era;
 
 /// The last part of a path: `NAME` or `NAME@DIGEST`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,8 +30,13 @@ impl Endpoint {
         good.then(|| Endpoint { server: server.to_owned(), pin: Some(digits) })
     }
 
-    /// The list that the client declares, from what was recorded; `None` where it declares none.
-    pub async fn pinned(&self, served: &Served) -> Result<Option<Arc<Catalogue>>, Response> {
+    /// The list that the client declares, from what was recorded; `None` where it declares none. It is served as the server
+    /// wrote it, where that was kept of this era, and else each of its tools is.
+    pub async fn pinned(
+        &self,
+        served: &Served,
+        era: Era,
+    ) -> Result<Option<Arc<Catalogue>>, Response> {
         let Some(pin) = &self.pin else { return Ok(None) };
         let failed = |why: String| answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why);
         let store = &served.hub.store;
@@ -55,24 +61,65 @@ impl Endpoint {
                 return Err(answer::refused(StatusCode::NOT_FOUND, &why));
             }
         };
-        let mut tools = Vec::new();
-        for (tool, digest) in list.tools {
-            let kept = store.definition(served.name.clone(), tool.clone(), digest).await;
-            match kept.map_err(|why| failed(why.to_string()))? {
-                Some(raw) => tools.push(raw),
-                None => {
-                    return Err(failed(format!("The definition of {tool} is not kept any more.")));
+        let whole = store.list(served.name.clone(), list.digest.clone()).await;
+        let whole = whole.map_err(|why| failed(why.to_string()))?;
+        let kept = whole.and_then(|whole| Some((whole.scope, written(&whole.pages?)?)));
+        let pages = match kept {
+            Some((scope, pages)) if scope.starts_with(word(era)) => pages,
+            Some((_, pages)) => vec![page(&tools_of(&pages).map_err(failed)?, era)],
+            None => {
+                let mut tools = Vec::new();
+                for (tool, digest) in list.tools {
+                    let kept = store.definition(served.name.clone(), tool.clone(), digest).await;
+                    let kept = kept.map_err(|why| failed(why.to_string()))?;
+                    tools.push(kept.ok_or_else(|| {
+                        failed(format!("The definition of {tool} is not kept any more."))
+                    })?);
                 }
+                vec![page(&tools, era)]
             }
-        }
-        // What a modern client needs beside the tools; a legacy one does not look at it.
-        let page = format!(
-            "{{\"resultType\":\"complete\",\"tools\":[{}],\"ttlMs\":0,\"cacheScope\":\"private\"}}",
-            tools.join(",")
-        );
-        Catalogue::read(vec![page.into()], &served.hub.definitions)
+        };
+        Catalogue::read(pages, &served.hub.definitions)
             .map(|list| Some(Arc::new(list)))
             .map_err(failed)
+    }
+}
+
+/// How a scope begins that belongs to an era.
+fn word(era: Era) -> &'static str {
+    match era {
+        Era::Legacy => "legacy/",
+        Era::Modern => "modern/",
+    }
+}
+
+/// The pages as they are on record.
+fn written(pages: &str) -> Option<Vec<Arc<str>>> {
+    let pages: Vec<String> = serde_json::from_str(pages).ok()?;
+    Some(pages.into_iter().map(Arc::from).collect())
+}
+
+/// Each tool of some pages, as it was written.
+fn tools_of(pages: &[Arc<str>]) -> Result<Vec<String>, String> {
+    let mut tools = Vec::new();
+    for page in pages {
+        let read = mcp::ListPage::read(page, "a kept list").map_err(|problems| {
+            problems.into_iter().next().map_or_else(String::new, |problem| problem.sentence)
+        })?;
+        tools.extend(read.tools.iter().map(|tool| tool.get().to_owned()));
+    }
+    Ok(tools)
+}
+
+/// One page with these tools: a modern client needs more beside them, which a legacy one is not sent.
+fn page(tools: &[String], era: Era) -> Arc<str> {
+    let tools = tools.join(",");
+    match era {
+        Era::Legacy => format!("{{\"tools\":[{tools}]}}").into(),
+        Era::Modern => format!(
+            "{{\"resultType\":\"complete\",\"tools\":[{tools}],\"ttlMs\":0,\"cacheScope\":\"private\"}}"
+        )
+        .into(),
     }
 }
 

@@ -168,8 +168,13 @@ fn put(waiting: &Waiting, outgoing: Outgoing) -> Result<(), Cut> {
 }
 
 impl Fan {
-    /// Sends a request; what comes of it is in what is returned. `None` where it is no request.
-    pub fn ask(self: &Arc<Self>, message: &Message) -> Option<Asked> {
+    /// Sends a request; what comes of it is in what is returned. `None` where it is no request. `carried` are the headers
+    /// that the client sent for arguments, by the name after `Mcp-Param-`.
+    pub fn ask(
+        self: &Arc<Self>,
+        message: &Message,
+        carried: Vec<(String, String)>,
+    ) -> Option<Asked> {
         let Kind::Request { id, .. } = message.kind() else { return None };
         let n = self.count.fetch_add(1, Ordering::Relaxed);
         let own = match id {
@@ -190,6 +195,7 @@ impl Fan {
         let waiter = Waiter { id: written, token, writer };
         lock(&self.waiting).insert(own.clone(), waiter);
         let session = Arc::clone(&self.joined.session);
+        session.upstream().carry(&own, carried);
         let begun = tokio::spawn(async move { session.from_client(message).await });
         Some(Asked { fan: Arc::clone(self), id: own, begun: Some(begun), reader })
     }
@@ -202,9 +208,10 @@ impl Fan {
             return self.joined.session.from_client(message).await;
         }
         let named = json::find(message.params().unwrap_or_default(), &["requestId"]);
+        let named = named.and_then(Id::read);
         let own = {
             let waiting = lock(&self.waiting);
-            let mut same = waiting.iter().filter(|(_, waiter)| Some(&*waiter.id) == named);
+            let mut same = waiting.iter().filter(|(_, waiter)| Id::read(&waiter.id) == named);
             match (same.next(), same.next()) {
                 (Some((own, _)), None) => own.clone(),
                 _ => return,
@@ -227,6 +234,7 @@ impl Drop for Asked {
     fn drop(&mut self) {
         self.fan.joined.touch();
         lock(&self.fan.waiting).remove(&self.id);
+        self.fan.joined.session.upstream().carry(&self.id, Vec::new());
         let params =
             format!("{{\"requestId\":{},\"reason\":\"the client closed the stream\"}}", self.id);
         let text = message::notification("notifications/cancelled", Some(&params));
@@ -241,7 +249,8 @@ impl Drop for Asked {
             if let Some(begun) = begun {
                 let _ = begun.await;
             }
-            if fan.joined.session.is_open(&id) {
+            let session = &fan.joined.session;
+            if session.is_open(&id) && !session.lets_end(&id) {
                 fan.joined.session.from_client(message).await;
             }
         });

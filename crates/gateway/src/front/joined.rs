@@ -40,7 +40,7 @@ impl Joined {
         place: Place,
         mut take: impl FnMut(Outgoing) + Send + 'static,
     ) -> Result<Joined, Response> {
-        let view = match (endpoint.pinned(served).await?, era) {
+        let view = match (endpoint.pinned(served, era).await?, era) {
             (Some(list), era) => View::of_pinned(list, era == Era::Modern),
             (None, Era::Modern) => View::of_principal(),
             (None, Era::Legacy) => View::default(),

@@ -65,7 +65,7 @@ impl Front {
             let told = tokio::spawn(async move { fan.tell(message).await });
             return told.await.map_or_else(|why| answer::broken(&why), |()| answer::accepted());
         }
-        let Some(mut asked) = fan.ask(&message) else {
+        let Some(mut asked) = fan.ask(&message, carried(headers)) else {
             return answer::refused(
                 StatusCode::BAD_REQUEST,
                 "A client of this revision sends requests and notifications, no answers.",
@@ -209,6 +209,16 @@ fn check_mirrored(
         }
     }
     Ok(())
+}
+
+/// What the client says in headers for arguments, by the name after `Mcp-Param-`: what its definition does not mark is
+/// for others on the way, and goes on.
+fn carried(headers: &HeaderMap) -> Vec<(String, String)> {
+    let named = headers.iter().filter_map(|(name, value)| {
+        let name = name.as_str().strip_prefix(PARAM)?;
+        Some((name.to_owned(), decoded(value.to_str().ok()?)?))
+    });
+    named.collect()
 }
 
 /// Integers are compared by what they are, not by how they are written.

@@ -13,7 +13,8 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use mcp::message::Message;
+use mcp::Revision;
+use mcp::message::{self, Message};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::SessionEnd;
@@ -213,5 +214,13 @@ async fn messages(headers: &HeaderMap, body: Body) -> Result<Vec<Message>, Respo
             return Err(answer::refused(StatusCode::REQUEST_TIMEOUT, why));
         }
     };
-    Message::parse_all(&bytes).map_err(|why| answer::unreadable(&why.to_string()))
+    let version = headers.get(super::legacy::VERSION).and_then(|version| version.to_str().ok());
+    let alone = version.is_some_and(|v| Revision::named(v).is_none_or(|r| !r.has_batches()));
+    let unfit = match Message::parse_all(&bytes) {
+        Ok(_) if alone && bytes.trim_ascii_start().first() == Some(&b'[') => message::NO_BATCHES,
+        Ok(messages) if messages.iter().any(Message::has_null_id) => message::NULL_ID,
+        Ok(messages) => return Ok(messages),
+        Err(why) => why,
+    };
+    Err(answer::unreadable(&unfit))
 }

@@ -51,6 +51,10 @@ impl Session {
             if let Err(why) = self.upstream.verified(Duration::ZERO).await {
                 let sentence = format!("the list of tools changed and could not be read: {why}");
                 self.tell("fault", None, None, &sentence);
+                if self.upstream.catalogue().is_some() {
+                    // What cannot be served is not announced. Whoever reads the list next tells of it.
+                    continue;
+                }
             }
             self.noted("the list of tools", self.put_on_record().await);
             if notices.is_empty() {

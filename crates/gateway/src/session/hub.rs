@@ -8,6 +8,7 @@ use crate::event::Events;
 use crate::metrics::Metrics;
 use contract::Depends;
 use contract::admission::{Adapt, Plain, Policy};
+use contract::keys::Key;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -24,8 +25,12 @@ pub struct Settings {
     pub reads: BTreeSet<String>,
     /// Tools whose calls may outlive their contract: they run as tasks, or not at all.
     pub long: BTreeSet<String>,
+    /// Tools whose calls are let end where their client leaves, where leaving would cancel them.
+    pub finish: BTreeSet<String>,
     /// What calls rely on of the answers of others.
     pub depends: Vec<Depends>,
+    /// By what the server recognises a request that is made again.
+    pub keys: Vec<Key>,
     /// How old the last reading of the list may be for a call with effects.
     pub effect_age: Option<Duration>,
     /// How long the server may take to answer a question of the gateway's own.

@@ -16,6 +16,7 @@ impl Session {
     /// Answers `tools/list` from one whole list, page by page.
     pub(super) async fn list(self: Arc<Self>, message: Message) {
         let Kind::Request { id, .. } = message.kind() else { return };
+        let asked = Instant::now();
         let cursor = message
             .params()
             .and_then(|params| serde_json::from_str::<Map<String, Value>>(params).ok())
@@ -58,7 +59,7 @@ impl Session {
         let answer = message::response(id, &as_served(page, next.as_deref(), self.era()));
         if last {
             catalogue.digest().clone_into(&mut lock(&self.noticed));
-            self.view().show(Arc::clone(&catalogue), Instant::now());
+            self.view().show(Arc::clone(&catalogue), asked, Instant::now());
             let digest = catalogue.digest().to_owned();
             let shown = self.hub.store.shown(self.id, digest, event::now()).await;
             self.noted("which list the client was shown", shown);
@@ -99,6 +100,7 @@ impl Session {
 
     fn cosmetic(&self, old: &Catalogue, new: &Catalogue) -> bool {
         old.len() == new.len()
+            && old.flaws() == new.flaws()
             && old.tools().all(|(name, before)| self.unmoved(before, new.tool(name)))
     }
 

@@ -52,8 +52,8 @@ impl Session {
         let Kind::Notification { method } = message.kind() else { return on };
         let params = message.params().unwrap_or_default();
         if method == "notifications/progress" {
-            let token = json::find(params, &["progressToken"])?;
-            return lock(&self.progress).get(token).cloned().or(on);
+            let token = Id::read(json::find(params, &["progressToken"])?)?;
+            return lock(&self.progress).get(&token).cloned().or(on);
         }
         if let Some(id) = json::find(params, SUBSCRIPTION).and_then(Id::read) {
             return Some(id);

@@ -37,7 +37,12 @@ impl Session {
                 limits::EFFECT_AGE_HTTP
             })
         };
-        let verified = self.upstream.verified(age).await;
+        let verified = if reads {
+            self.upstream.verified_soon(age, limits::READ_PATIENCE).await
+        } else {
+            self.upstream.verified(age).await
+        };
+        let flawed = self.upstream.flaw(tool);
         if let Err(why) = &verified {
             self.tell(
                 "fault",
@@ -48,7 +53,11 @@ impl Session {
         }
         self.put_on_record().await?;
         self.notice(None).await;
-        verified
+        match flawed {
+            // Its definition alone cannot be read; what else is listed goes on.
+            Some(flaw) => verified.and(Err(flaw)),
+            None => verified,
+        }
     }
 
     /// Takes down the current list and its definitions, and grants what was never seen before.
@@ -82,7 +91,7 @@ impl Session {
                 scope: scope.clone(),
                 digest: catalogue.digest().to_owned(),
                 tools,
-                pages: None,
+                pages: catalogue.verbatim(),
                 at,
             };
             self.hub.store.list_seen(list).await?;
@@ -104,6 +113,10 @@ impl Session {
         };
         work.await.map_err(|why| why.to_string())?;
         self.void_moved(before.as_deref(), &catalogue).await?;
+        for flaw in catalogue.flaws() {
+            let sentence = format!("a tool cannot be read, and is not called: {}", flaw.why);
+            self.tell("fault", flaw.name.as_deref(), None, &sentence);
+        }
         if recorded.lists.len() >= limits::COMPARISONS {
             recorded.lists.clear();
         }

@@ -7,7 +7,23 @@ use crate::limits;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
+
+/// A reading is under way, however it ends.
+struct UnderWay<'a>(&'a Upstream);
+
+impl UnderWay<'_> {
+    fn begin(upstream: &Upstream, at: Instant) -> UnderWay<'_> {
+        lock(&upstream.known).reading = Some(at);
+        UnderWay(upstream)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.known).reading = None;
+    }
+}
 
 impl Upstream {
     /// Makes sure that the list is no older than `age`; reads it again where it is. `Err` says why that failed.
@@ -25,14 +41,48 @@ impl Upstream {
         }
         // A reading says what held when it began, and only of the server that it was begun with.
         let (began, epoch) = (Instant::now(), self.epoch());
+        let under_way = UnderWay::begin(self, began);
         let read = self.settle().await;
+        drop(under_way);
         if read.is_ok() && self.epoch() == epoch {
-            lock(&self.known).verified = Some(began);
+            let mut known = lock(&self.known);
+            (known.verified, known.epoch) = (Some(began), epoch);
         }
         if let Err(why) = &read {
             lock(&self.known).fault = Some(why.clone());
         }
         read
+    }
+
+    /// The same for a call that only reads: it waits no longer than `most` for a server that leaves the list unanswered.
+    /// What was read last over this very connection has to do then, which `Err` says. The reading goes on.
+    pub async fn verified_soon(&self, age: Duration, most: Duration) -> Result<(), String> {
+        let slow = || format!("tools/list has not been answered within {most:?}");
+        let (fresh, waits) = {
+            let known = lock(&self.known);
+            let fresh = known.verified.is_some_and(|at| at.elapsed() < age);
+            let waits = known.reading.is_none_or(|since| since.elapsed() < most);
+            // Another process, or another server behind the address: nothing is known of it.
+            let strange = known.catalogue.is_none() || known.epoch != self.epoch();
+            (fresh, waits || strange)
+        };
+        if fresh {
+            return Ok(());
+        }
+        if !waits {
+            return Err(slow());
+        }
+        let Some(this) = self.this.upgrade() else { return self.verified(age).await };
+        let mut reading = tokio::spawn(async move { this.verified(age).await });
+        loop {
+            if let Ok(read) = timeout(most, &mut reading).await {
+                return read.unwrap_or_else(|why| Err(format!("the reading broke off: {why}")));
+            }
+            let known = lock(&self.known);
+            if known.catalogue.is_some() && known.epoch == self.epoch() {
+                return Err(slow());
+            }
+        }
     }
 
     /// Reads the list until two readings agree, and swaps it.

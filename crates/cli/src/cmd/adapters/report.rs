@@ -250,7 +250,7 @@ fn words(leaning: &[Leaning], retire: &[Retire]) -> String {
     }
     for one in retire {
         let uses = match &one.used {
-            None => "never used".to_owned(),
+            None => "never used; steadfast adapters check tells whether it holds".to_owned(),
             Some(used) if used.times == 1 => format!("used once, {}", shown_time(used.last_at)),
             Some(used) => format!("used {} times, last {}", used.times, shown_time(used.last_at)),
         };

@@ -222,6 +222,9 @@ fn adapted(adapter: &AdapterStatus, text: &mut String) {
         printable(&adapter.id),
         printable(&adapter.ends)
     ));
+    if let Some(why) = &adapter.refuted {
+        text.push_str(&format!("  refuted, and carries no such call: {}\n", printable(why)));
+    }
 }
 
 fn asleep(one: &Remembered, whole: bool, text: &mut String) {

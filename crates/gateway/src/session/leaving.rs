@@ -1,0 +1,44 @@
+//! Clients that no longer want an answer, and clients that leave while a call is under way. Where leaving cancels, an operator may want some calls to end all the
+//! same: half a payment is worse than one that nobody hears of.
+
+use super::{Open, Outgoing, Session, lock};
+use mcp::json;
+use mcp::message::{Id, Message};
+
+impl Session {
+    /// Nobody will hear the answer to a request: its outcome is on record all the same.
+    pub(crate) async fn unheard(&self, id: &Id) {
+        if self.forget(id).is_some() {
+            self.say(Outgoing::ended(id)).await;
+        }
+    }
+
+    /// True where the client no longer wants an answer to a call.
+    pub(crate) fn withdrawn(&self, id: &Id) -> bool {
+        matches!(lock(&self.open).get(id), Some(Open::Call { withdrawn: true, .. }))
+    }
+
+    /// True for a call of a tool whose calls are let end.
+    pub(super) fn finishes(&self, message: &Message) -> bool {
+        let name = message.params().and_then(|params| json::find(params, &["name"]));
+        let name = name.and_then(|raw| serde_json::from_str::<String>(raw).ok());
+        name.is_some_and(|name| self.settings.finish.contains(&name))
+    }
+
+    /// The client that made a request left. True where the request is a call that is let end: it is not cancelled, and
+    /// its outcome goes on record.
+    pub(crate) fn lets_end(&self, id: &Id) -> bool {
+        match lock(&self.open).get_mut(id) {
+            Some(Open::Call { left, finishes: true, .. }) => {
+                *left = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// True where nobody will hear the answer to a call that goes on.
+    pub(crate) fn is_left(&self, id: &Id) -> bool {
+        matches!(lock(&self.open).get(id), Some(Open::Call { left: true, .. }))
+    }
+}
