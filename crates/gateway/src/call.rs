@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::view::Refused;
 use contract::Revised;
 use contract::admission::{
-    ADAPTER, Action, Adapted, Code, Decision, Facts, Fault, Grade, Ground, Refusal, Retry, decide,
+    Action, Adapted, Code, Decision, Facts, Fault, Grade, Ground, Refusal, Retry, decide,
 };
 use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
@@ -321,13 +321,6 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let shown_output = candidates.iter().any(|c| c.describes_answers())
         || live.iter().any(|l| l.describes_answers());
     let (ground, verdict, adapted, refusal) = parts(decision);
-    for fault in refusal.iter().flat_map(|refusal| &refusal.changed) {
-        if fault.rule == ADAPTER {
-            let sentence =
-                format!("an adapter does not carry this call of {}: {}", call.tool, fault.what);
-            session.tell("fault", Some(&call.tool), None, &sentence);
-        }
-    }
     // Who only watches changes nothing: what would have been is told.
     let (would, adapted) =
         if session.settings().observe { (adapted, None) } else { (None, adapted) };

@@ -251,7 +251,11 @@ async fn an_adapter_that_is_refuted_is_told() {
         let answer = live.call("find", json!({"limit": 3})).await;
         let changed = &answer["result"]["_meta"]["steadfast/refusal"]["changed"];
         assert!(changed.to_string().contains("adapter"), "{answer}");
-        assert!(live.said().contains("an adapter does not carry"), "{}", live.said());
+        assert!(
+            live.said().contains("for what is listed now and carries no call of `find`"),
+            "{}",
+            live.said()
+        );
         let (_, told, _) = live.person(&["status"]).await;
         assert!(told.contains("refuted, and carries no such call"), "{told}");
         live.leave().await;
