@@ -28,6 +28,7 @@ pub mod retry;
 pub mod revised;
 pub mod rules;
 pub mod schemas;
+pub mod shape;
 pub mod split;
 pub mod text;
 pub mod tools;

@@ -86,3 +86,18 @@ pub const UNFOLD_STEPS: usize = 2_000;
 /// The largest real pair takes a few thousand. Beyond this a change is `undecided`, and names this as the reason; what the
 /// pair as a whole lost is still asked.
 pub const ASKED_SCHEMAS: usize = 30_000;
+
+/// Answers that agree before one that does not is told: what came ten times of ten is rarely optional.
+pub const SHAPE_ANSWERS: u32 = 10;
+
+/// How deep an answer's shape is learned: real ones nest five deep.
+pub const SHAPE_DEPTH: usize = 8;
+
+/// Items of one list that are looked at: the first say what the rest is like.
+pub const SHAPE_ITEMS: usize = 64;
+
+/// Members of one shape: the largest answers seen have a third; past it, new ones are not learned.
+pub const SHAPE_MEMBERS: usize = 1_024;
+
+/// Members of one answer that are told to have moved: more than this nobody reads.
+pub const SHAPE_MOVED: usize = 16;

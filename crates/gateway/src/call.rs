@@ -7,11 +7,17 @@ mod books;
 mod card;
 mod depends;
 mod key;
+mod proven;
+mod rounds;
 mod send;
+mod shape;
 mod stop;
 mod task;
 
 pub(crate) use depends::Relied;
+pub(crate) use proven::Proven;
+pub(crate) use rounds::Rounds;
+pub(crate) use shape::Seen;
 pub(crate) use task::{About, Deferred, Later};
 
 use crate::event;
@@ -166,6 +172,7 @@ impl Call {
 }
 
 /// What was captured at admission. Nothing is read again after it.
+#[derive(Clone)]
 struct Plan {
     /// The connection that it was decided about.
     epoch: u64,
@@ -175,6 +182,8 @@ struct Plan {
     planned: Option<Arc<Revised>>,
     live: Vec<Arc<Revised>>,
     shown_output: bool,
+    /// What is live is what was granted.
+    accepted: bool,
     /// The adapters that carry the call.
     by: Vec<String>,
     /// The key by which the server knows the request.
@@ -251,6 +260,9 @@ async fn decided(
 /// Carries one call.
 pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let call = Arc::new(call);
+    if let Some(name) = rounds::continues(&call).filter(|_| !session.settings().observe) {
+        return rounds::carry_on(session, call, name, turn).await;
+    }
     // What holds now? A call that may have an effect demands to know.
     let verified = session.verified_for(&call.tool).await;
     let epoch = session.upstream().epoch();
@@ -331,6 +343,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         .cloned();
     let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
     let key = key::of(&session, form(&call, adapted.as_ref()).0, request);
+    let accepted = granted.as_ref().is_some_and(|granted| granted.digest() == digest);
     let plan = Arc::new(Plan {
         epoch,
         request,
@@ -338,6 +351,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         planned,
         live,
         shown_output,
+        accepted,
         by,
         key,
         era: session.era(),

@@ -133,6 +133,29 @@ pub const TASKS: usize = 1_024;
 /// Values of one member that others rely on, kept by their digests: a session works with some dozens of objects.
 pub const RELIED: usize = 256;
 
+/// Values of one source that arguments may be declared to come from, kept by their digests: the oldest goes first. A list
+/// of some thousand objects with an id each fits.
+pub const PROVEN: usize = 10_000;
+
+/// Bytes of a text that is read as an answer where there is no structured part.
+pub const TEXT_ANSWER: usize = 1 << 20;
+
+/// How deep such values are looked for: real answers nest five deep.
+pub const PROVEN_DEPTH: usize = 16;
+
+/// Requests of one session whose server waits for input: a client works on a handful, and one that never goes on is
+/// forgotten.
+pub const ROUNDS: usize = 256;
+
+/// How long a server's question for input holds: a person may be away for a meal, and after that looks anew.
+pub const ROUND: Duration = Duration::from_secs(60 * 60);
+
+/// Tools whose answers' shapes are known, over all principals: a hundred people on a server of ten such tools fit.
+pub const SHAPES: usize = 1_024;
+
+/// Members of one tool's answers that are told to have moved.
+pub const SHAPE_MOVED: usize = 64;
+
 /// Calls of one session that were given up and may still be answered.
 pub const GIVEN_UP: usize = 256;
 

@@ -16,6 +16,8 @@ struct Counts {
     decisions: BTreeMap<[String; 3], u64>,
     /// By server.
     adapted: BTreeMap<[String; 1], u64>,
+    /// By server.
+    shapes: BTreeMap<[String; 1], u64>,
     /// By server and outcome.
     outcomes: BTreeMap<[String; 2], u64>,
 }
@@ -46,6 +48,11 @@ impl Metrics {
         more(&mut self.lock().adapted, [server]);
     }
 
+    /// An answer was not what each one before it was.
+    pub fn shape_moved(&self, server: &str) {
+        more(&mut self.lock().shapes, [server]);
+    }
+
     /// An attempt came to an end.
     pub fn outcome(&self, server: &str, state: OutcomeState) {
         more(&mut self.lock().outcomes, [server, state.as_str()]);
@@ -63,6 +70,13 @@ impl Metrics {
             "Calls carried over by an adapter or a pinned default.",
         );
         for ([server], n) in &counts.adapted {
+            page.line(&[("server", server)], *n);
+        }
+        page.counter(
+            "steadfast_shapes_moved_total",
+            "Answers without a schema that were not what each one before them was.",
+        );
+        for ([server], n) in &counts.shapes {
             page.line(&[("server", server)], *n);
         }
         page.counter("steadfast_outcomes_total", "Attempts, by what came of them.");

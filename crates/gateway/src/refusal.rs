@@ -3,6 +3,7 @@
 use crate::limits;
 use contract::Depends;
 use contract::admission::Refusal;
+use contract::depends::FromResults;
 use mcp::Era;
 use serde_json::{Map, Value, json};
 
@@ -178,6 +179,62 @@ pub fn key_gone(tool: &str, argument: &str, structured: bool, era: Era) -> Strin
         quoted(argument),
     );
     result(&text, &data, structured, era)
+}
+
+/// The code of a refusal of a value that came in no structured answer.
+pub const UNPROVEN_VALUE: &str = "UNPROVEN_VALUE";
+
+/// An argument must have come in a structured answer, and did not.
+pub fn unproven(one: &FromResults, structured: bool, era: Era) -> String {
+    let data =
+        own_refusal(UNPROVEN_VALUE, &one.tool, &[&one.argument], "fix_arguments", "new_decision");
+    let from = match &one.from {
+        Some((on, member)) => format!("{} of an answer of {}", quoted(member), quoted(on)),
+        None => "a structured answer of a tool".to_owned(),
+    };
+    let text = format!(
+        "NOT EXECUTED: {} of {} must be a value that came in this session in {from}; this one did not. Nothing was sent. What to do: call the tool that gives it, and use the value as it stands there; do not take it from text, from memory or from a guess. Where no tool gives it, ask the person you work for.",
+        quoted(&one.argument),
+        quoted(&one.tool),
+    );
+    result(&text, &data, structured, era)
+}
+
+/// The code of a refusal of a request state that was never given, edited, used, or is over.
+pub const STATE_UNKNOWN: &str = "REQUEST_STATE_UNKNOWN";
+
+/// The request state is none that the gateway gave, or no longer.
+pub fn state_unknown(tool: &str, era: Era) -> String {
+    let data = own_refusal(STATE_UNKNOWN, tool, &["requestState"], "fix_arguments", "new_decision");
+    let text = "NOT EXECUTED: the request state of this call is none that was given here: it was edited, was used before, or is over. Nothing was sent. What to do: look whether the call went through already; where it did not, make it anew, without requestState and inputResponses.";
+    result(text, &data, false, era)
+}
+
+/// The code of a refusal of another call under the request state of a first.
+pub const STATE_OTHER: &str = "REQUEST_STATE_OF_ANOTHER_CALL";
+
+/// The request state belongs to a call of another tool or with other arguments.
+pub fn state_other(tool: &str, era: Era) -> String {
+    let data = own_refusal(STATE_OTHER, tool, &["requestState"], "fix_arguments", "new_decision");
+    let text = "NOT EXECUTED: the request state of this call belongs to a call of another tool or with other arguments. Nothing was sent. What to do: go on with the very call that began; or make this one on its own, without requestState and inputResponses.";
+    result(text, &data, false, era)
+}
+
+/// The code of a refusal of a further round after the tool changed.
+pub const ROUND_VOID: &str = "STALE_TOOL_SCHEMA";
+
+/// The tool changed between two rounds of one request.
+pub fn round_void(tool: &str, era: Era) -> String {
+    let data = own_refusal(ROUND_VOID, tool, &["requestState"], "refresh_tools", "new_decision");
+    let text = "NOT EXECUTED: the tool changed after it asked for input, so what was begun does not go on. Nothing of this round was sent. What to do: fetch the list of tools again, look whether the call is still what you want, and make it anew, without requestState and inputResponses.";
+    result(text, &data, false, era)
+}
+
+/// What holds could not be read between two rounds of a request with an effect.
+pub fn round_unverified(tool: &str, era: Era) -> String {
+    let data = own_refusal("CONTRACT_UNVERIFIED", tool, &[], "refresh_tools", "auto_allowed");
+    let text = "NOT EXECUTED: it could not be read whether the tool is still what it was when it asked for input. Nothing of this round was sent. What to do: make exactly the same call again.";
+    result(text, &data, false, era)
 }
 
 /// The data of a refusal for a reason of the gateway's own: nothing was sent.

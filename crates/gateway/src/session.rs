@@ -17,7 +17,7 @@ pub use tally::{LastCall, Tally};
 
 pub use outgoing::{Opening, Outgoing};
 
-use crate::call::{About, Call, Deferred, Later, Relied, Turn, carry};
+use crate::call::{About, Call, Deferred, Later, Proven, Relied, Rounds, Turn, carry};
 use crate::catalogue::Catalogue;
 use crate::compare::Comparisons;
 use crate::event::{self, Event};
@@ -99,6 +99,8 @@ pub struct Session {
     changes: Mutex<changes::Changes>,
     later: Mutex<Later>,
     relied: Mutex<Relied>,
+    proven: Mutex<Proven>,
+    rounds: Mutex<Rounds>,
     /// Records that are still to be written, of calls that were answered.
     writing: Arc<AtomicUsize>,
     /// What became of calls, by tool.
@@ -169,6 +171,8 @@ impl Session {
             changes: Mutex::default(),
             later: Mutex::default(),
             relied: Mutex::default(),
+            proven: Mutex::default(),
+            rounds: Mutex::default(),
             writing: Arc::default(),
             tallies: Mutex::default(),
         });
@@ -388,7 +392,7 @@ impl Session {
 
     /// True where nothing is under way.
     pub fn is_idle(&self) -> bool {
-        lock(&self.open).is_empty() && !self.awaits_tasks()
+        lock(&self.open).is_empty() && !self.awaits_tasks() && !self.awaits_input()
     }
 
     /// Passes a message on as it is.
@@ -509,11 +513,6 @@ impl Session {
     /// Calls that may still be answered.
     pub(crate) fn later(&self) -> &Mutex<Later> {
         &self.later
-    }
-
-    /// What is known of the values that calls rely on.
-    pub(crate) fn relied(&self) -> &Mutex<Relied> {
-        &self.relied
     }
 
     /// What is still to be written, as a count.

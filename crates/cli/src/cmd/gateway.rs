@@ -240,6 +240,8 @@ fn policy_of(named: &policy::Server) -> Settings {
         long: named.long.iter().cloned().collect(),
         finish: named.finish.iter().cloned().collect(),
         depends: named.depends.clone(),
+        from_results: named.from_results.clone(),
+        shapes: named.shapes.unwrap_or_default(),
         keys: named.keys.clone(),
         effect_age: named.effect_age,
         patience: None,

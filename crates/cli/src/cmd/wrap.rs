@@ -13,7 +13,9 @@ use crate::state::{self, StoreArgs, wait};
 use contract::Depends;
 use contract::adapter::Adapters;
 use contract::admission::{OnWider, Policy};
+use contract::depends::FromResults;
 use contract::lexicon::Lexicon;
+use contract::shape::Shapes;
 use gateway::adapt::Declared;
 use gateway::{Hub, Server, Settings};
 use std::collections::BTreeMap;
@@ -42,6 +44,12 @@ pub struct WrapArgs {
     /// What a call relies on of another's answer, as in add_comment:issue_id=create_issue:issue.id (repeatable)
     #[arg(long, value_name = "TOOL:ARGUMENT=TOOL:MEMBER")]
     depends: Vec<String>,
+    /// An argument whose value must have come in a structured answer of this session, as in add_comment:issue_id (repeatable)
+    #[arg(long, value_name = "TOOL:ARGUMENT[=TOOL:MEMBER]")]
+    from_results: Vec<String>,
+    /// What happens about an answer without a schema that is not what each one before it was
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Answers::Report)]
+    shapes: Answers,
     #[command(flatten)]
     keys: keys::KeyArgs,
     /// What happens to a call that would reach further than was granted [default: hold-effects where an approver is enrolled, else new-decision]
@@ -76,6 +84,17 @@ enum Wider {
     HoldEffects,
     /// It is refused
     Refuse,
+}
+
+/// What happens about an answer that is not what each one before it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Answers {
+    /// Nothing
+    Off,
+    /// It is told
+    Report,
+    /// It is told, and the client is told that what depends on it must stop
+    Enforce,
 }
 
 impl Command for WrapArgs {
@@ -137,6 +156,12 @@ Examples:
                 reads: self.read.iter().cloned().collect(),
                 patience: self.server.wait()?,
                 depends: self.depends()?,
+                from_results: self.proven()?,
+                shapes: match self.shapes {
+                    Answers::Off => Shapes::Off,
+                    Answers::Report => Shapes::Report,
+                    Answers::Enforce => Shapes::Enforce,
+                },
                 keys: self.keys.read(self.target.is_some())?,
                 ..Settings::default()
             },
@@ -214,6 +239,20 @@ impl WrapArgs {
             })
         };
         self.depends.iter().map(read).collect()
+    }
+
+    /// The arguments that must come from answers.
+    fn proven(&self) -> Result<Vec<FromResults>, Failure> {
+        let read = |text: &String| {
+            FromResults::read(text).ok_or_else(|| {
+                Failure::one(
+                    "--from-results",
+                    format!("`{}` names no argument.", output::printable(text)),
+                    "Write TOOL:ARGUMENT, or TOOL:ARGUMENT=TOOL:MEMBER, as in add_comment:issue_id=create_issue:issue.id.",
+                )
+            })
+        };
+        self.from_results.iter().map(read).collect()
     }
 
     /// The adapters that are declared, and what they may rest on.

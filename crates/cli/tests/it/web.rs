@@ -43,6 +43,8 @@ pub struct Steered {
     pub then: Mutex<Option<Value>>,
     /// Calls are carried out, and answered once this is over.
     pub holds: AtomicBool,
+    /// A call asks for input before it is carried out, and wants this back with it.
+    pub asks: Mutex<Option<Value>>,
     /// A stream that hung was closed by the other side.
     pub closed: Arc<AtomicBool>,
     /// Headers and message of each POST.
@@ -138,6 +140,16 @@ async fn answer(
         "tools/call" => {
             if let Some(status) = *state.status.lock().unwrap() {
                 return StatusCode::from_u16(status).unwrap().into_response();
+            }
+            let asks = state.asks.lock().unwrap().clone();
+            if let Some(state) = asks.filter(|_| message["params"].get("inputResponses").is_none())
+            {
+                let mut result = json!({"resultType": "input_required", "inputRequests": {"sure": {"method": "elicitation/create", "params": {}}}});
+                if !state.is_null() {
+                    result["requestState"] = state;
+                }
+                let text = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                return ([("content-type", "application/json")], text.to_string()).into_response();
             }
             state.done.lock().unwrap().push(message["params"]["arguments"].clone());
             if state.cuts.load(Ordering::SeqCst) > 0 {

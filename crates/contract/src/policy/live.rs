@@ -2,9 +2,10 @@
 
 use super::read::Reader;
 use crate::admission::OnWider;
-use crate::depends::Depends;
+use crate::depends::{Depends, FromResults};
 use crate::keys::{In, Key, Lists};
 use crate::limits;
+use crate::shape::Shapes;
 use crate::text::quoted;
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
@@ -51,6 +52,10 @@ pub struct Server {
     pub finish: Vec<String>,
     /// What calls rely on of the answers of others.
     pub depends: Vec<Depends>,
+    /// Arguments whose values must have come in structured answers.
+    pub from_results: Vec<FromResults>,
+    /// Whether answers without a schema are measured by earlier ones: `off`, `report` or `enforce`.
+    pub shapes: Option<Shapes>,
     /// By what the server recognises a request that is made again.
     pub keys: Vec<Key>,
     /// What happens to a call that would use reach beyond the grant.
@@ -223,9 +228,9 @@ fn is_name(text: &str) -> bool {
 }
 
 const SERVER: &[&str] = &[
-    "command", "url", "headers-from-env", "reads", "long", "finish", "depends", "keys",
-    "key-headers", "key-replaces", "key-repeats", "on-wider", "hold-effects", "effect-age",
-    "pin-effects", "observe", "adapters", "facts",
+    "command", "url", "headers-from-env", "reads", "long", "finish", "depends", "from-results",
+    "shapes", "keys", "key-headers", "key-replaces", "key-repeats", "on-wider", "hold-effects",
+    "effect-age", "pin-effects", "observe", "adapters", "facts",
 ];
 
 pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Server> {
@@ -260,6 +265,22 @@ fn depends(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Depends> {
                 let span = table.get("depends").map_or(0..0, toml::Spanned::span);
                 let help = "Write TOOL:ARGUMENT=TOOL:MEMBER, as in \"add_comment:issue_id=create_issue:issue.id\".";
                 reader.problem(span, format!("{} is no dependency.", quoted(&word)), help);
+            }
+        }
+    }
+    found
+}
+
+/// The arguments that must come from answers: each word one of them.
+fn from_results(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<FromResults> {
+    let mut found = Vec::new();
+    for word in reader.words(table, "from-results") {
+        match FromResults::read(&word) {
+            Some(one) => found.push(one),
+            None => {
+                let span = table.get("from-results").map_or(0..0, toml::Spanned::span);
+                let help = "Write TOOL:ARGUMENT, or TOOL:ARGUMENT=TOOL:MEMBER, as in \"add_comment:issue_id=create_issue:issue.id\".";
+                reader.problem(span, format!("{} names no argument.", quoted(&word)), help);
             }
         }
     }
@@ -357,6 +378,12 @@ fn read_server(
         long: reader.words(table, "long"),
         finish: reader.words(table, "finish"),
         depends: depends(reader, table),
+        from_results: from_results(reader, table),
+        shapes: reader.word(
+            table,
+            "shapes",
+            &[("off", Shapes::Off), ("report", Shapes::Report), ("enforce", Shapes::Enforce)],
+        ),
         keys: keys(reader, table, matches!(reach, Some(Reach::Url(_)))),
         on_wider: reader.word(table, "on-wider", &words),
         hold_effects: reader.flag(table, "hold-effects").is_some_and(|(_, flag)| flag),

@@ -1,11 +1,13 @@
 //! What comes back, measured by the contract that the call was planned under.
 
-use super::{Call, Plan};
+use super::{Call, Plan, shape};
+use crate::limits;
 use crate::refusal;
 use crate::session::Session;
 use contract::Fit;
 use mcp::message::{self, Kind, Message};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use store::OutcomeState;
 
 /// Measures an answer by the contract that the call was planned under. Gives the text for the client and the outcome.
@@ -57,7 +59,13 @@ pub(super) fn measured(
         }
     }
     session.relied_on(call, plan, &result);
+    let answered = plan.live.first().map_or(call.tool.as_str(), |live| live.name());
+    let proves = || session.proves(&call.tool, answered, &result);
     let Some(planned) = plan.planned.as_ref().filter(|planned| planned.describes_answers()) else {
+        if let Some((told, state)) = unpromised(session, call, plan, raw, &result) {
+            return (Some(told), state);
+        }
+        proves();
         return (other, OutcomeState::Done);
     };
     let fit = match result.get("structuredContent") {
@@ -65,7 +73,10 @@ pub(super) fn measured(
         None => Fit::Unknown("it has no structured part".to_owned()),
     };
     let (lacks, why) = match fit {
-        Fit::Fits => return (other, OutcomeState::Done),
+        Fit::Fits => {
+            proves();
+            return (other, OutcomeState::Done);
+        }
         Fit::Rejected(rejection) => {
             let at = if rejection.instance_pointer.is_empty() {
                 "it".to_owned()
@@ -76,11 +87,36 @@ pub(super) fn measured(
             (lacks, format!("{at} does not fit ({})", rejection.keyword))
         }
         Fit::Unknown(_) if result.contains_key("structuredContent") => {
+            proves();
             return (other, OutcomeState::Done);
         }
         Fit::Unknown(why) => (Vec::new(), why),
     };
     breaks(session, call, plan, raw, &lacks, why)
+}
+
+/// Measures an answer about which nothing is promised.
+fn unpromised(
+    session: &Session,
+    call: &Call,
+    plan: &Plan,
+    raw: &str,
+    result: &Map<String, Value>,
+) -> Option<(String, OutcomeState)> {
+    if plan.shown_output { None } else { shape::judged(session, call, plan, raw, result) }
+}
+
+/// The structured part of a result; without one, the only text where that is a JSON object or list and nothing else.
+pub(super) fn structured(result: &Map<String, Value>) -> Option<Cow<'_, Value>> {
+    if let Some(structured) = result.get("structuredContent") {
+        return Some(Cow::Borrowed(structured));
+    }
+    let Some([Value::Object(block)]) = result.get("content")?.as_array().map(Vec::as_slice) else {
+        return None;
+    };
+    let text = block.get("text")?.as_str().filter(|text| text.len() <= limits::TEXT_ANSWER)?;
+    let value: Value = serde_json::from_str(text).ok()?;
+    (value.is_object() || value.is_array()).then_some(Cow::Owned(value))
 }
 
 /// An answer that is not what the call was planned with: it was carried out, and what depends on it stops.

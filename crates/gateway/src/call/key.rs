@@ -18,6 +18,7 @@ use store::RequestId;
 const STAND_IN: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A key that goes with a call.
+#[derive(Clone)]
 pub(super) struct Bound {
     /// The key.
     pub value: String,

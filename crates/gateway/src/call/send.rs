@@ -3,7 +3,7 @@
 use super::again::{self, Again};
 use super::books::Books;
 use super::task::{self, Deferred};
-use super::{Call, Plan, Turn, answer};
+use super::{Call, Plan, Turn, answer, rounds};
 use crate::event;
 use crate::heavy::heavy;
 use crate::limits;
@@ -97,7 +97,8 @@ pub(super) async fn send(
                 session.defer(task, Deferred::new(call, plan, attempt)).await;
                 return session.reply(&call.id, answer.text().to_owned()).await;
             }
-            let (text, state) = judged(session, call, plan, answer).await;
+            let judged = judged(session, call, plan, answer).await;
+            let (text, state) = rounds::told(session, call, plan, message, judged);
             if books.follow() {
                 session.reply(&call.id, text).await;
                 return books.settle(state, None).await;

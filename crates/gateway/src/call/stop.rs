@@ -1,5 +1,5 @@
-//! What stops a call that its contract would let go: it would outlive the contract, relies on what is missing, or
-//! cannot have its key.
+//! What stops a call that its contract would let go: it would outlive the contract, relies on what is missing,
+//! holds what came from nowhere, or cannot have its key.
 
 use super::{Call, Plan, key};
 use crate::refusal;
@@ -15,6 +15,10 @@ pub(super) fn stops(session: &Session, call: &Call, plan: &Plan) -> Option<(&'st
     if let Some(missing) = session.missing_for(call) {
         let told = refusal::dependency_missing(&missing, structured, plan.era);
         return Some((refusal::DEPENDENCY_MISSING, told));
+    }
+    if let Some(unproven) = session.unproven_in(call) {
+        let told = refusal::unproven(&unproven, structured, plan.era);
+        return Some((refusal::UNPROVEN_VALUE, told));
     }
     key::stops(session, call, plan)
 }

@@ -8,7 +8,9 @@ use crate::event::Events;
 use crate::metrics::Metrics;
 use contract::Depends;
 use contract::admission::{Adapt, Plain, Policy};
+use contract::depends::FromResults;
 use contract::keys::Key;
+use contract::shape::Shapes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -29,6 +31,10 @@ pub struct Settings {
     pub finish: BTreeSet<String>,
     /// What calls rely on of the answers of others.
     pub depends: Vec<Depends>,
+    /// Arguments whose values must have come in structured answers.
+    pub from_results: Vec<FromResults>,
+    /// What is done about answers that no schema describes and that are not what earlier ones were.
+    pub shapes: Shapes,
     /// By what the server recognises a request that is made again.
     pub keys: Vec<Key>,
     /// How old the last reading of the list may be for a call with effects.
@@ -58,6 +64,8 @@ pub struct Hub {
     pub events: Events,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// What answers looked like that no schema describes.
+    pub(crate) shapes: crate::call::Seen,
     /// Follows records that no call waits for.
     pub(super) clerk: Clerk,
     /// Sessions that are open.
@@ -74,6 +82,7 @@ impl Hub {
             adapters: Box::new(Plain),
             events: Events::default(),
             metrics: Arc::default(),
+            shapes: crate::call::Seen::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
         }
@@ -89,6 +98,7 @@ impl Hub {
             adapters,
             events: self.events.clone(),
             metrics: Arc::clone(&self.metrics),
+            shapes: crate::call::Seen::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
         }

@@ -2,8 +2,10 @@
 //! same: half a payment is worse than one that nobody hears of.
 
 use super::{Open, Outgoing, Session, lock};
+use crate::call::{Proven, Relied, Rounds, Seen};
 use mcp::json;
 use mcp::message::{Id, Message};
+use std::sync::Mutex;
 
 impl Session {
     /// Nobody will hear the answer to a request: its outcome is on record all the same.
@@ -40,5 +42,28 @@ impl Session {
     /// True where nobody will hear the answer to a call that goes on.
     pub(crate) fn is_left(&self, id: &Id) -> bool {
         matches!(lock(&self.open).get(id), Some(Open::Call { left: true, .. }))
+    }
+}
+
+/// What calls left behind for those that follow.
+impl Session {
+    /// What is known of the values that calls rely on.
+    pub(crate) fn relied(&self) -> &Mutex<Relied> {
+        &self.relied
+    }
+
+    /// What answers looked like that no schema describes.
+    pub(crate) fn shapes(&self) -> &Seen {
+        &self.hub.shapes
+    }
+
+    /// Values that came in structured answers.
+    pub(crate) fn proven(&self) -> &Mutex<Proven> {
+        &self.proven
+    }
+
+    /// Requests whose server waits for input.
+    pub(crate) fn rounds(&self) -> &Mutex<Rounds> {
+        &self.rounds
     }
 }

@@ -4,7 +4,7 @@ use super::{Session, lock};
 use crate::{event, limits};
 use contract::admission::Ground;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of the calls of one tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct Tally {
     pub last: Option<LastCall>,
     /// While observing: how many calls would have been stopped, by the code of the refusal.
     pub would: BTreeMap<String, u64>,
+    /// What answers that no schema describes had each time and then no longer, in words.
+    #[serde(default)]
+    pub moved: BTreeSet<String>,
 }
 
 /// A call as it was decided.
@@ -58,6 +61,19 @@ impl Session {
             ran_under: ground.live.clone(),
             by: by.to_vec(),
         });
+    }
+
+    /// Takes down that an answer is not what each one before it was.
+    pub(crate) fn shape_moved(&self, tool: &str, words: &[String]) {
+        self.hub.metrics.shape_moved(self.upstream.name());
+        let mut tallies = lock(&self.tallies);
+        if tallies.len() >= limits::TALLIES && !tallies.contains_key(tool) {
+            return;
+        }
+        let moved = &mut tallies.entry(tool.to_owned()).or_default().moved;
+        for word in words.iter().filter(|_| moved.len() < limits::SHAPE_MOVED).collect::<Vec<_>>() {
+            moved.insert(word.clone());
+        }
     }
 
     /// What became of the calls of a tool.

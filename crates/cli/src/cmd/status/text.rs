@@ -97,6 +97,7 @@ fn settled(tool: &ToolStatus) -> bool {
         && granted.revision.digest == *digest
         && tool.execution.decision == "forward"
         && tool.calls.would.is_empty()
+        && tool.calls.moved.is_empty()
 }
 
 fn tool(tool: &ToolStatus, text: &mut String) {
@@ -139,6 +140,9 @@ fn tool(tool: &ToolStatus, text: &mut String) {
     for (code, times) in &tool.calls.would {
         let times = if *times == 1 { "1 call".to_owned() } else { format!("{times} calls") };
         text.push_str(&format!("    observed    {times} would have been stopped: {code}\n"));
+    }
+    for moved in &tool.calls.moved {
+        text.push_str(&format!("    answers     {}\n", printable(moved)));
     }
 }
 
