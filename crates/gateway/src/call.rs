@@ -415,7 +415,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     if let Some(refusal) = refusal {
         if !observed {
             drop(turn);
-            return refuse(&session, &call, &plan, &candidates, refusal, now).await;
+            return refuse(&session, &call, &plan, &candidates, refusal).await;
         }
         session.tell(
             "would-refuse",
@@ -465,7 +465,6 @@ async fn refuse(
     plan: &Plan,
     candidates: &[Arc<Revised>],
     mut refusal: Refusal,
-    now: Instant,
 ) {
     let top = |field: &String| field.split(['.', '[']).next().unwrap_or(field).to_owned();
     let mut free: Vec<String> = refusal.missing.iter().map(|(field, _)| top(field)).collect();
@@ -481,7 +480,8 @@ async fn refuse(
         told: refusal.code.tells_what_moved(),
         planned: candidates.to_vec(),
     };
-    let (times, token) = session.view().refused(&refused, now);
+    // A list that was asked for while this was decided is none that followed the refusal.
+    let (times, token) = session.view().refused(&refused, Instant::now());
     // While it goes back and forth, the same call may be judged otherwise in a moment.
     // A name that one list holds twice is another matter: no waiting tells which of the two is meant.
     let unsettled =

@@ -4,12 +4,14 @@ mod changes;
 mod clerk;
 mod greeting;
 mod hub;
+mod instructions;
 mod leaving;
 mod list;
 mod observe;
 mod outgoing;
 mod record;
 mod tally;
+mod turns;
 
 pub(crate) use clerk::{Following, Writing};
 pub use hub::{Hub, Settings};
@@ -17,7 +19,7 @@ pub use tally::{LastCall, Tally};
 
 pub use outgoing::{Opening, Outgoing};
 
-use crate::call::{About, Call, Deferred, Later, Proven, Relied, Rounds, Turn, carry};
+use crate::call::{About, Call, Deferred, Later, Proven, Relied, Rounds};
 use crate::catalogue::Catalogue;
 use crate::compare::Comparisons;
 use crate::event::{self, Event};
@@ -30,10 +32,11 @@ use mcp::message::{self, Id, Kind, Message};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{NewSession, SessionEnd, SessionId, Store};
 use tokio::sync::mpsc;
+use turns::Queued;
 
 /// The error of a request that the server can no longer answer. Outside of the range that the protocol reserves.
 const SERVER_ENDED: i64 = -31_001;
@@ -53,6 +56,8 @@ const LIST_CHANGED: &str = "notifications/tools/list_changed";
 enum Open {
     Plain,
     Initialize,
+    /// What the server is and can do, asked without a handshake.
+    Discover,
     /// A question about a call that runs as a task.
     Task(Arc<Deferred>, About),
     /// A stream of notices.
@@ -177,8 +182,8 @@ impl Session {
             tallies: Mutex::default(),
         });
         lock(&session.hub.live).insert(id, Arc::downgrade(&session));
-        tokio::spawn(in_turn(Arc::downgrade(&session), queue));
-        tokio::spawn(watch(Arc::downgrade(&session)));
+        tokio::spawn(turns::in_turn(Arc::downgrade(&session), queue));
+        tokio::spawn(turns::watch(Arc::downgrade(&session)));
         Ok(session)
     }
 
@@ -194,6 +199,7 @@ impl Session {
                         finishes: self.finishes(&message),
                     },
                     "initialize" => Open::Initialize,
+                    "server/discover" => Open::Discover,
                     "subscriptions/listen" => Open::Listen {
                         tools: asks_for_tools(&message),
                         acknowledged: false,
@@ -269,10 +275,14 @@ impl Session {
         match said {
             FromServer::Message(message, on) => match message.kind() {
                 Kind::Response { id: Some(id) } => {
+                    if self.tells_itself(id, &message).await {
+                        return;
+                    }
                     // A call is answered by whoever carries it, once.
                     let carried = matches!(lock(&self.open).get(id), Some(Open::Call { .. }));
                     match if carried { None } else { self.forget(id) } {
                         Some(Open::Initialize) => self.greeted(id, &message).await,
+                        Some(Open::Discover) => self.discovered(id, &message).await,
                         Some(Open::Task(deferred, about)) => {
                             let text = self.of_task(&deferred, about, &message).await;
                             self.say(Outgoing::answer(id, text)).await;
@@ -308,6 +318,7 @@ impl Session {
                     &format!("the server printed what is no message: {start} ({why})"),
                 );
             }
+            FromServer::Greeted(now) => self.instructed(now.as_deref()).await,
             FromServer::Gap => self.list_moved(None),
             FromServer::Lost(id, why) => {
                 if self.forget(&id).is_some() {
@@ -426,7 +437,7 @@ impl Session {
                     true
                 }
                 Some(Open::Initialize) | None => true,
-                Some(Open::Plain | Open::Task(..) | Open::Listen { .. }) => false,
+                Some(Open::Plain | Open::Discover | Open::Task(..) | Open::Listen { .. }) => false,
             };
             if !answered_elsewhere {
                 // Nobody will answer it.
@@ -542,53 +553,4 @@ fn asks_for_tools(message: &Message) -> bool {
     params.is_some_and(|params| {
         params.pointer("/notifications/toolsListChanged") == Some(&Value::Bool(true))
     })
-}
-
-/// What leaves in the order in which it came.
-enum Queued {
-    Call(Box<Call>),
-    Pass(Message),
-}
-
-/// Carries calls one after the other up to where they leave, so that they leave in the order in which they came.
-async fn in_turn(session: Weak<Session>, mut queue: mpsc::Receiver<Queued>) {
-    while let Some(queued) = queue.recv().await {
-        let Some(session) = session.upgrade() else { return };
-        match queued {
-            Queued::Call(call) => {
-                let (turn, ended) = Turn::new();
-                tokio::spawn(carry(Arc::clone(&session), *call, turn));
-                // An error is the end of the turn too.
-                let _ = ended.await;
-            }
-            // What was withdrawn meanwhile is asked for no more.
-            Queued::Pass(message) if !session.wants(&message) => {}
-            Queued::Pass(message) => session.pass(&message).await,
-        }
-        session.queued.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// Reads the list of a quiet server from time to time, and tells the client of what others found.
-async fn watch(session: Weak<Session>) {
-    let Some(mut moves) = session.upgrade().map(|session| session.upstream.moves()) else { return };
-    loop {
-        // Chance keeps many gateways from asking one server in step.
-        let chance = u64::from(uuid::Uuid::new_v4().as_bytes()[0]);
-        let spread = limits::POLL / 3;
-        let pause = limits::POLL - spread / 2 + spread * u32::try_from(chance).unwrap_or(0) / 255;
-        let due = tokio::select! {
-            () = tokio::time::sleep(pause) => true,
-            changed = moves.changed() => {
-                if changed.is_err() { return }
-                false
-            }
-        };
-        let Some(session) = session.upgrade() else { return };
-        if due && session.view().last().is_some() {
-            let _ = session.upstream.verified(limits::POLL / 2).await;
-        }
-        session.noted("the list of tools", session.put_on_record().await);
-        session.notice(None).await;
-    }
 }

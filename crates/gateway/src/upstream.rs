@@ -3,6 +3,7 @@
 //! A list is a contract only when two readings in a row agree. It is swapped whole, and whoever waits for the swap is
 //! told afterwards. A reading that fails, or that is suddenly empty, is a fault of the moment and changes nothing.
 
+mod greeting;
 mod health;
 
 pub use health::Health;
@@ -58,6 +59,8 @@ pub enum FromServer {
     Message(Message, Option<Id>),
     /// A line that is no message: its start, and why.
     Stray(String, String),
+    /// It was greeted again, and instructs its clients so now.
+    Greeted(Option<String>),
     /// What the server said for a while did not come here: the list has to be looked at again.
     Gap,
     /// A request of the client, other than a call, that will not be answered.
@@ -79,6 +82,8 @@ pub struct Speech {
     pub revision: Option<Revision>,
     /// The version that the server names.
     pub server_version: Option<String>,
+    /// What the server told the client to heed, when it was greeted.
+    pub instructions: Option<String>,
     /// The handshake is complete.
     pub initialized: bool,
 }
@@ -119,6 +124,8 @@ pub struct Upstream {
     restart: Mutex<Restart>,
     starts: AtomicU32,
     last_end: Mutex<Option<String>>,
+    /// Other instructions than its client was given, in a sentence.
+    instructs: Mutex<Option<String>>,
     this: Weak<Upstream>,
     moved: watch::Sender<u64>,
     own: String,
@@ -158,6 +165,7 @@ impl Upstream {
             restart: Mutex::default(),
             starts: AtomicU32::new(0),
             last_end: Mutex::default(),
+            instructs: Mutex::default(),
             moved: watch::Sender::new(0),
             // Ids of the gateway's own requests cannot be those of a client.
             own: format!("steadfast-{}-", uuid::Uuid::new_v4().simple()),
@@ -449,47 +457,6 @@ impl Upstream {
         lock(&self.known).verified = None;
     }
 
-    /// Greets a server that was started again. What it says until then is its answer to the greeting.
-    async fn greet(
-        &self,
-        link: &Uplink,
-        mut incoming: mpsc::Receiver<Incoming>,
-    ) -> Result<mpsc::Receiver<Incoming>, NotSent> {
-        let speech = self.speech();
-        if let Some(initialize) = speech.initialize.filter(|_| speech.initialized) {
-            let id = Id::Text(format!("{}greeting", self.own));
-            let text = mcp::message::request(&id, "initialize", initialize.params());
-            let greeting = Message::parse(&text).map_err(|why| NotSent(why.to_string()))?;
-            link.send(&greeting, Routed::default()).await;
-            let answered = async {
-                while let Some(item) = incoming.recv().await {
-                    match item {
-                        Incoming::Message(message, _) if matches!(message.kind(), Kind::Response { id: Some(i) } if *i == id) =>
-                        {
-                            return message.outcome().map(|_| ()).map_err(|error| {
-                                NotSent(format!(
-                                    "the server refuses to be greeted again: error {}",
-                                    error.code
-                                ))
-                            });
-                        }
-                        Incoming::Ended(_) => break,
-                        _ => {}
-                    }
-                }
-                Err(NotSent("the server ended again while it was greeted".into()))
-            };
-            timeout(limits::HANDSHAKE, answered).await.map_err(|_| {
-                NotSent("the server that was started again does not answer".into())
-            })??;
-            let text = mcp::message::notification("notifications/initialized", None);
-            if let Ok(done) = Message::parse(&text) {
-                link.send(&done, Routed::default()).await;
-            }
-        }
-        Ok(incoming)
-    }
-
     /// The connection ended: nobody who waits will be answered.
     fn ended(&self, why: &str) {
         *lock(&self.link) = None;
@@ -564,8 +531,12 @@ async fn pump(
                     None => FromServer::Lost(id, why),
                 }
             }
-            Incoming::Renewed => {
+            Incoming::Renewed(greeting) => {
                 upstream.renewed();
+                let greeted = upstream.greeted_again(greeting.result().unwrap_or_default());
+                if out.send(greeted).await.is_err() {
+                    return;
+                }
                 FromServer::Gap
             }
             Incoming::Listening => FromServer::Gap,

@@ -27,8 +27,8 @@ pub enum Incoming {
     Stray(String, String),
     /// The request with this id gets no answer any more.
     Lost(Id, Failure),
-    /// The server had lost the session and was greeted anew: what it said before may no longer hold.
-    Renewed,
+    /// The server had lost the session and was greeted anew, with this answer: what it said before may no longer hold.
+    Renewed(Message),
     /// The stream on which the server speaks unasked is open, or open again: what it said before that did not come here.
     Listening,
     /// The server is gone, with how it ended where that is known.
@@ -310,19 +310,19 @@ async fn renew(way: &Arc<Way>, lost: &http::Server) -> Option<http::Server> {
     let Kind::Request { id, method } = greeting.kind() else { return None };
     let routing = http::Routing { method, ..http::Routing::default() };
     let answer = post(&mut server, &greeting, routing, Some(id)).await.ok()?;
-    let revision = timeout(limits::REQUEST, greeted(answer, id)).await.ok()??;
+    let (revision, greeting) = timeout(limits::REQUEST, greeted(answer, id)).await.ok()??;
     server.speak(revision);
     let method = "notifications/initialized";
     let routing = http::Routing { method, ..http::Routing::default() };
     server.post(&message::notification(method, None), routing).await.ok()?;
     *lock(&web.server) = server.clone();
-    let _ = web.incoming.send(Incoming::Renewed).await;
+    let _ = web.incoming.send(Incoming::Renewed(greeting)).await;
     tokio::spawn(listen(Arc::clone(way)));
     Some(server)
 }
 
-/// The revision that the answer to a greeting names.
-async fn greeted(answer: http::Answer, id: &Id) -> Option<Revision> {
+/// The answer to a greeting, and the revision that it names.
+async fn greeted(answer: http::Answer, id: &Id) -> Option<(Revision, Message)> {
     #[derive(serde::Deserialize)]
     struct Result {
         #[serde(rename = "protocolVersion")]
@@ -331,7 +331,7 @@ async fn greeted(answer: http::Answer, id: &Id) -> Option<Revision> {
     let named = |messages: Vec<Message>| {
         let message = messages.into_iter().find(|message| answers(message, Some(id)))?;
         let result: Result = serde_json::from_str(message.result()?).ok()?;
-        Revision::named(&result.version)
+        Some((Revision::named(&result.version)?, message))
     };
     match answer {
         http::Answer::Accepted => None,

@@ -2,8 +2,9 @@
 
 use super::{Outgoing, Session};
 use mcp::message::{Id, Kind, Message};
-use mcp::{Era, Revision};
+use mcp::{Era, Revision, json};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What the gateway's own modern requests say of client and version: the client's words.
 const MODERN_META: &[&str] = &[
@@ -61,7 +62,7 @@ impl Session {
 
     /// The server answered the handshake. It is passed on as it came, but for the promise to tell of changed lists,
     /// which the gateway keeps on its behalf.
-    pub(super) async fn greeted(&self, id: &Id, message: &Message) {
+    pub(super) async fn greeted(self: &Arc<Self>, id: &Id, message: &Message) {
         let text = message.text().to_owned();
         let Ok(raw) = message.outcome() else { return self.say(Outgoing::answer(id, text)).await };
         let Ok(result) = serde_json::from_str::<Map<String, Value>>(raw) else {
@@ -73,20 +74,58 @@ impl Session {
         }
         let named = result.get("serverInfo").and_then(|info| info.get("version"));
         let named = named.and_then(Value::as_str).map(str::to_owned);
-        self.upstream.learn(|speech| speech.server_version = named);
-        let tools = result.get("capabilities").and_then(|c| c.get("tools"));
-        let silent = tools.is_some_and(|tools| {
-            tools.is_object() && tools.get("listChanged") != Some(&Value::Bool(true))
+        let told = result.get("instructions").and_then(Value::as_str).map(str::to_owned);
+        self.upstream.learn(|speech| {
+            speech.server_version = named;
+            speech.instructions.clone_from(&told);
         });
-        if !silent {
-            return self.say(Outgoing::answer(id, text)).await;
+        self.instructed(told.as_deref()).await;
+        self.say(Outgoing::answer(id, promising(&text))).await;
+    }
+
+    /// The server said what it can do: the same promise.
+    pub(super) async fn discovered(&self, id: &Id, message: &Message) {
+        self.say(Outgoing::answer(id, promising(message.text()))).await;
+    }
+}
+
+/// The answer with the promise to tell of changed lists, which the gateway keeps on behalf of a server that has tools and
+/// does not make it. All else stays as it was written.
+fn promising(text: &str) -> String {
+    const TOOLS: &[&str] = &["result", "capabilities", "tools"];
+    let Some(tools) = json::find(text, TOOLS).filter(|tools| tools.starts_with('{')) else {
+        return text.to_owned();
+    };
+    let promised = match json::find(tools, &["listChanged"]) {
+        Some("true") => return text.to_owned(),
+        Some(_) => json::replace(tools, &[(&["listChanged"], "true")]),
+        None => {
+            let rest = tools[1..].trim_start();
+            let comma = if rest == "}" { "" } else { "," };
+            format!("{{\"listChanged\":true{comma}{rest}")
         }
-        let promised = || {
-            let mut whole: Map<String, Value> = serde_json::from_str(&text).ok()?;
-            let tools = whole.get_mut("result")?.get_mut("capabilities")?.get_mut("tools")?;
-            tools.as_object_mut()?.insert("listChanged".into(), true.into());
-            Some(Value::Object(whole).to_string())
+    };
+    json::replace(text, &[(TOOLS, &promised)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_promise_is_written() {
+        let with = |tools: &str| {
+            format!(r#"{{"id":1e0, "result":{{"capabilities":{{"tools":{tools},"x":1.0}}}}}}"#)
         };
-        self.say(Outgoing::answer(id, promised().unwrap_or(text))).await;
+        for (before, after) in [
+            ("{ }", r#"{"listChanged":true}"#),
+            (r#"{"a":1e2}"#, r#"{"listChanged":true,"a":1e2}"#),
+            (r#"{"listChanged":false}"#, r#"{"listChanged":true}"#),
+            (r#"{"listChanged":true}"#, r#"{"listChanged":true}"#),
+            ("null", "null"),
+        ] {
+            assert_eq!(promising(&with(before)), with(after));
+        }
+        assert_eq!(promising(r#"{"id":1,"error":{}}"#), r#"{"id":1,"error":{}}"#);
     }
 }

@@ -1,11 +1,12 @@
 //! What a client is shown, and when it is told that it moved.
 
-use super::{LIST_CHANGED, Open, Outgoing, Session, lock};
+use super::{ACKNOWLEDGED, LIST_CHANGED, Open, Outgoing, Session, lock};
 use crate::catalogue::Catalogue;
 use crate::heavy::heavy;
 use crate::{event, limits};
 use contract::Revised;
 use mcp::message::{self, Id, Kind, Message};
+use mcp::version::METHOD_NOT_FOUND;
 use mcp::{Era, json};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -156,6 +157,25 @@ impl Session {
             }
             None => {}
         }
+    }
+
+    /// A server that knows no subscriptions is asked for one to changed tools: the gateway knows of those, and tells of them
+    /// itself. True where that is so.
+    pub(super) async fn tells_itself(self: &Arc<Self>, id: &Id, answer: &Message) -> bool {
+        if answer.error().is_none_or(|error| error.code != METHOD_NOT_FOUND) {
+            return false;
+        }
+        match lock(&self.open).get_mut(id) {
+            Some(Open::Listen { tools: true, acknowledged, .. }) => *acknowledged = true,
+            _ => return false,
+        }
+        let params = format!(
+            "{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},\"notifications\":{{\"toolsListChanged\":true}}}}"
+        );
+        let text = message::notification(ACKNOWLEDGED, Some(&params));
+        self.say(Outgoing::beside(Some(id.clone()), text)).await;
+        self.list_moved(None);
+        true
     }
 
     /// The server heard of a subscription: from now on something may be said on it.

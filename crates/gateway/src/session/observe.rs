@@ -1,6 +1,7 @@
 //! Who only watches stands in nobody's way: what cannot be judged passes, and is told.
 
-use super::{Open, Queued, Session, lock};
+use super::turns::Queued;
+use super::{Open, Session, lock};
 use contract::admission::{Code, Ground};
 use mcp::message::{Id, Message};
 

@@ -23,6 +23,9 @@ pub struct Health {
     pub verified_ms_ago: Option<u64>,
     /// Why the last reading of its list failed, where it did.
     pub fault: Option<String>,
+    /// It instructs its clients otherwise than this session was told, in a sentence.
+    #[serde(default)]
+    pub instructions: Option<String>,
     /// How it last ended, where it did.
     pub last_end: Option<String>,
 }
@@ -40,6 +43,7 @@ impl Upstream {
             starts: self.starts.load(Ordering::Relaxed),
             verified_ms_ago: self.age().map(millis),
             fault: self.fault(),
+            instructions: lock(&self.instructs).clone(),
             last_end: lock(&self.last_end).clone(),
         }
     }

@@ -63,7 +63,11 @@ fn session(one: &SessionStatus, pid: u32, whole: bool, text: &mut String) {
         None => "list not verified".to_owned(),
     });
     text.push_str(&format!("  server      {}\n", parts.join(", ")));
-    for (what, why) in [("fault", &health.fault), ("last ended", &health.last_end)] {
+    for (what, why) in [
+        ("fault", &health.fault),
+        ("instructions", &health.instructions),
+        ("last ended", &health.last_end),
+    ] {
         if let Some(why) = why {
             text.push_str(&format!("  {what:<10}  {}\n", printable(why)));
         }
