@@ -92,6 +92,9 @@ pub const AGENT_OUTPUT: usize = 1 << 20;
 /// Files that are read from the folder of a run.
 pub const AGENT_FILES: usize = 100;
 
+/// Folders that are visited in the folder of a run: caches of a runtime are fewer.
+pub const AGENT_FOLDERS: usize = 1_000;
+
 /// How long the pipes of an agent that ended are listened to: what it started ends with it.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 

@@ -146,6 +146,14 @@ fn a_credential_is_found_wherever_it_surfaces_and_never_told() {
             "the parameter t of request 2, as it is",
         ),
         (
+            "urllib.request.urlopen(API + '/jobs?access_token=' + urllib.parse.quote(TOKEN)).read()",
+            "the parameter access_token of request 2, as it is",
+        ),
+        (
+            "urllib.request.urlopen(urllib.request.Request(API + '/jobs', b'\\xff' + TOKEN.encode(), method='GET')).read()",
+            "the body of request 2, as it is",
+        ),
+        (
             "print(json.dumps(TOKEN).replace('/', '\\\\/'), file=sys.stderr)",
             "standard error, escaped as in JSON",
         ),
@@ -232,6 +240,113 @@ fn what_cannot_be_run_or_reached_is_said() {
         .run(&["test", "c/", "--only", "retry/nothing"])
         .code(1)
         .says("there is no case and no mutant of this name");
+}
+
+/// A contract with the action sent.
+fn acts(contract: &str) -> String {
+    contract
+        .replace("[jobs-v1.yaml]", "[jobs-v1.yaml, retry-v1.yaml, owners-v1.yaml]")
+        .replace("cases:", "actions: {POST /retry: 'body.ids[]'}\ncases:")
+        .replace("[GET /jobs]", "[GET /jobs, POST /retry: {body: {ids: [j1]}}]")
+}
+
+/// The contract with the action sent, and a map that reads its answer too.
+fn acting(more: &str) -> Option<Folder> {
+    let send = "urllib.request.urlopen(urllib.request.Request(API + '/retry', json.dumps({'ids': retry}).encode(), {'content-type': 'application/json'})).read()";
+    let folder = folder(&format!("{send}; {more}"), |contract| acts(&contract))?;
+    folder
+        .file("c/retry-v1.yaml", "fixture: 1\nname: retry\nversion: 1\nrequest: {method: POST, path: /retry}\nresponse: {body: {status: accepted}}\n")
+        .file("c/owners-v1.yaml", "fixture: 1\nname: owners\nversion: 1\nrequest: {method: GET, path: /owners}\nresponse: {body: {owner: a}}\n")
+        .file("c/map.yaml", format!("{MAP}  POST /retry:\n    response:\n      body.status: {{feeds: completion, absent: stop}}\n  GET /owners:\n    response:\n      body.owner: {{feeds: eligibility, absent: stop}}\n"));
+    Some(folder)
+}
+
+#[test]
+fn where_nothing_is_acted_on_no_change_is_killed() {
+    let edit = |c: String| c.replace("acts-on: [j1]", "acts-on: []");
+    let Some(folder) = folder("retry = []", edit) else { return };
+    folder.run(&["test", "c/"]).code(1).says(
+        "not-run     retry/mutants  `one of two` acts on nothing; name one that acts: `mutants: {of: CASE}`",
+    );
+    // The answer to the last action: nothing is left to be stopped, and who did not look at it says nothing.
+    let only = ["test", "c/", "--only", "retry/retry-v1 body.status missing"];
+    let Some(folder) = acting("pass") else { return };
+    folder.run(&["test", "c/", "--only", "retry/one of two"]).code(0);
+    folder
+        .run(&only)
+        .code(1)
+        .says("status missing: nothing was left to be stopped, and nobody learned of it");
+}
+
+#[test]
+fn what_no_mutant_is_made_of_is_told() {
+    let Some(folder) = acting("pass") else { return };
+    let only = |part: &str| folder.run(&["test", "c/", "--only", &format!("retry/{part}")]).code(1);
+    only("GET /owners").says("not-reached retry/GET /owners  not called in `one of two`");
+    let edit = |more: &str| folder.file("c/contract.yaml", acts(&format!("{CONTRACT}{more}")));
+    edit("aliases: {GET /jobs: {'body.jobs[].owner': owner_id}}\n");
+    only("GET /jobs body.jobs[].owner beside owner_id")
+        .says("the decision map has no line for body.jobs[].owner");
+    let pages = "pages: {GET /jobs: {items: 'body.jobs[]', cursor: CURSOR, sent-as: query.cursor, most-objects: 9, second-page: never}}\n";
+    edit(&pages.replace("CURSOR", "body.paging.next"));
+    only("jobs-v1 pages").says("body.paging.next has no place in jobs-v1");
+    edit(&pages.replace("CURSOR", "body.next/page"));
+    folder.run(&["test", "c/", "--only", "retry/jobs-v1 an endless cursor"]).code(0);
+    let set = |place: &str, value: &str| {
+        let (head, rest) = CONTRACT.split_once("contradictions:").unwrap();
+        let (_, cases) = rest.split_once("cases:").unwrap();
+        let all = format!(
+            "{head}contradictions:\n  - {{on: GET /jobs, set: {{{place}: {value}}}}}\ncases:{cases}"
+        );
+        folder.file("c/contract.yaml", acts(&all));
+    };
+    set("'body.jobs[].owner.name'", "x");
+    only("GET /jobs name \"x\"")
+        .says("no fixture of GET /jobs has a place for all of these values");
+    set("'body.jobs[].status'", "failed");
+    only("jobs-v1 status \"failed\"").says("it leaves jobs-v1 as it is");
+    set("header.etag", "x");
+    folder
+        .run(&["test", "c/"])
+        .code(2)
+        .complains("`header.etag` is no place that can be changed here")
+        .complains("Begin it with: body.");
+}
+
+#[test]
+fn what_cannot_be_searched_fails_and_what_would_hold_the_test_is_left() {
+    for (more, told) in [
+        ("os.mkfifo(RUN + '/pipe')", None),
+        ("os.symlink('/dev/zero', RUN + '/zero')", None),
+        (
+            "open(RUN + '/big', 'w').write('x' * (2 << 20))",
+            Some("the file big (there is more than is kept)"),
+        ),
+        (
+            "print('x' * (2 << 20), file=sys.stderr)",
+            Some("standard error (there is more than is kept)"),
+        ),
+        ("[open(RUN + '/%03d' % n, 'w').close() for n in range(200)]", Some("more than 100 files")),
+        ("[os.mkdir(RUN + '/%04d' % n) for n in range(1100)]", Some("more than 1000 folders")),
+        (
+            "subprocess.Popen(['sleep', '20'], start_new_session=True)",
+            Some("standard output (what left the agent's group holds it open)"),
+        ),
+    ] {
+        let Some(run) = folder(more, |c| c + "mutants: false\n").map(|f| f.run(&["test", "c/"]))
+        else {
+            return;
+        };
+        match told {
+            None => run.code(0).says("passed      retry/one of two"),
+            Some(told) => run.code(1).says(&format!("not all could be searched: {told}")),
+        };
+    }
+    // However much is left, the plan is read.
+    let more = "[open(RUN + '/%03d' % n, 'w').close() for n in range(200)]; open(RUN + '/zz.json', 'w').write(json.dumps({'retry': retry}))";
+    let edit = |c: String| c.replace("from: stdout", "from: {file: zz.json}") + "mutants: false\n";
+    let run = folder(more, edit).unwrap().run(&["test", "c/"]);
+    run.code(1).says("more than 100 files").does_not_say("j1 was not");
 }
 
 const MODEL: &str = r#"

@@ -76,6 +76,11 @@ fn two_runs_give_the_same_report() {
     let again = || test(&folder, "payment-careful.yaml", &["--format", "json"]);
     let (Some(one), Some(two)) = (again(), again()) else { return };
     assert_eq!(one.out, two.out);
+    // What fails is told with what the agent wrote and sent, and that is the same too.
+    let only = "careless payment/payments-create-v1 body.status missing";
+    let words = ["--format", "json", "--only", only];
+    let again = || test(&folder, "payment-careless.yaml", &words).unwrap().code(1);
+    assert_eq!(again().out, again().out);
 }
 
 #[test]

@@ -52,6 +52,14 @@ fn the_same_inputs_give_the_same_report() {
         folder.run(&["test", "drift", "--format", "junit", "--jobs", jobs]).code(0).out
     };
     assert_eq!(report("1"), report("4"));
+    // What failed is told with evidence, and that is the same too.
+    changed(
+        &folder,
+        "required-authority",
+        &[("\ntransports: [stdio, http]\nsteps:", "\ntarget: server\nsteps:")],
+    );
+    let failed = || folder.run(&["test", "changed.yaml", "--format", "json"]).code(1).out;
+    assert_eq!(failed(), failed());
 }
 
 #[test]
@@ -71,6 +79,10 @@ fn a_server_that_goes_on_as_if_nothing_had_changed_fails() {
     let only = folder.run(&["test", "changed.yaml", "drift", "--only", "optional-added"]).code(0);
     assert!(only.out.contains("2 passed"), "{}", only.out);
     folder.run(&["test", "drift", "--only", "optional-added/http"]).code(0).says("\n1 passed");
+    folder
+        .run(&["test", "drift", "--only", "optional-added/htpp"])
+        .code(1)
+        .says("not-run     optional-added/htpp  there is no case of this name");
     folder
         .run(&["test", "drift", "--only", "optional-aded"])
         .code(2)
@@ -388,6 +400,38 @@ fn two_releases_of_real_servers_are_switched_behind_the_gateway() {
             .file(&format!("{name}.yaml"), text.replace("target/peers/drift/node_modules", &place));
     }
     folder.run(&["test", "."]).code(0).says("3 passed").says("effects not observed");
+}
+
+#[test]
+fn clients_on_real_sdks_are_told_and_one_that_is_not_fails() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let peers = target.join("peers");
+    let sdk = peers.join("node/node_modules/@modelcontextprotocol/sdk");
+    if !sdk.is_dir() {
+        println!("skipped: the client SDKs are not installed; peers/install.sh does that");
+        return;
+    }
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(root.join("peers/clients/meaning-moved.yaml")).unwrap();
+    let client = std::fs::read_to_string(root.join("peers/clients/typescript.mjs")).unwrap();
+    let deaf = client.replace("() => tell(true)", "() => {}").replace("5000", "50");
+    assert_ne!(client, deaf);
+    folder.file("told.mjs", client).file("deaf.mjs", deaf).file("moved.yaml", text);
+    let run = |client: &str| {
+        let output = crate::run::command(&folder.path("."))
+            .args(["test", "moved.yaml"])
+            .env("CLIENT", format!("node {client}"))
+            .env("PEERS", &peers)
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, told) = run("told.mjs");
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = run("deaf.mjs");
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("no word of a change"), "{told}");
 }
 
 #[test]

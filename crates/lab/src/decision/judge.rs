@@ -184,6 +184,16 @@ fn declared(consequence: Consequence, scope: &Scope, facts: &Facts<'_>, sets: &S
         _ => Some("nobody was asked".to_owned()),
     };
     let went_on = || (Score::Survived, would(contract, &all(&sets.run)));
+    let ends = matches!(consequence, Consequence::Stop | Consequence::Skip);
+    if ends && sets.base.is_empty() && sets.run.is_empty() {
+        // Nothing was left to be stopped: whether the agent noticed must show elsewhere.
+        return match facts.run.gave_up() || facts.run.asked == Some(true) {
+            true => killed("nothing was left to be stopped, and it did not pass for done"),
+            false => {
+                (Score::Survived, "nothing was left to be stopped, and nobody learned of it".into())
+            }
+        };
+    }
     match (consequence, scope) {
         (Consequence::Note, _) => note(facts, sets),
         (Consequence::Stop | Consequence::Skip, Scope::All) if sets.run.is_empty() => {

@@ -1,7 +1,7 @@
 //! Looks for a planted credential in everything that was captured: as it is, and in the forms that it travels in.
 
 use super::outcome::Capture;
-use super::record::decoded;
+use super::record::{decoded, sealed_text};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
@@ -83,9 +83,13 @@ impl Canary {
         for entry in &capture.entries {
             let (n, seen) = (entry.n, &entry.seen);
             look(format!("the path of request {n}"), &seen.path);
+            let sealed = sealed_text(&self.value);
             for (name, value) in &seen.query {
+                // A value that is not shown is known by its fingerprint.
+                let value = if *value == sealed { &self.value } else { value };
                 look(format!("the parameter {name} of request {n}"), value);
             }
+            look(format!("the body of request {n}"), &seen.raw);
             for (name, value) in &seen.headers {
                 look(format!("the header {name} of request {n}"), value);
             }

@@ -16,6 +16,8 @@ pub struct Capture {
     pub stderr: String,
     /// Files that were left in the folder of the run: name and text.
     pub files: Vec<(String, String)>,
+    /// What could not be searched for a credential, and why.
+    pub unsearched: Vec<String>,
     /// How the process ended.
     pub end: End,
 }

@@ -35,6 +35,24 @@ impl Place {
         place
     }
 
+    /// Reads one that must lie in an answer's or request's `heads`, as `body`.
+    pub(crate) fn within<'d>(
+        self,
+        reader: &mut Reader<'d>,
+        node: &Node<'d>,
+        heads: &[&str],
+    ) -> Option<Place> {
+        if self.steps.first().is_some_and(|head| heads.contains(&head.as_str())) {
+            return Some(self);
+        }
+        reader.problem(
+            node,
+            format!("`{}` is no place that can be changed here.", self.text),
+            format!("Begin it with: {}.", heads.join(", ")),
+        );
+        None
+    }
+
     /// Reads one in a plan, whose steps begin at the plan itself.
     pub(crate) fn read_in_plan<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Place> {
         let text = reader.as_text(node)?;
@@ -93,6 +111,11 @@ pub fn spelled(identifier: Value) -> Value {
 /// Every value at the end of these steps.
 pub fn values(value: &Value, steps: &[String]) -> Vec<Value> {
     pointers(value, steps).iter().filter_map(|pointer| value.pointer(pointer)).cloned().collect()
+}
+
+/// The JSON Pointer of these steps, none of which is an item of a list.
+pub fn pointer(steps: &[String]) -> String {
+    steps.iter().map(|step| format!("/{}", super::pattern::escape(step))).collect()
 }
 
 /// The JSON Pointers of every value at the end of these steps, in order.

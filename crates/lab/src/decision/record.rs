@@ -22,6 +22,9 @@ pub struct Seen {
     pub body: Content,
     /// What the request says that it belongs to, where it says so.
     pub correlation: Option<String>,
+    /// A body that is no text, as far as it can be read: it is searched for a credential, and never shown.
+    #[serde(skip)]
+    pub raw: String,
 }
 
 /// The body of a request. No body, the body `null` and an explicit value are three different things.
@@ -136,6 +139,10 @@ impl Seen {
             sealed,
             body: Content::read(&kind, body),
             correlation,
+            raw: match std::str::from_utf8(body) {
+                Ok(_) => String::new(),
+                Err(_) => String::from_utf8_lossy(body).into_owned(),
+            },
         }
     }
 
@@ -165,7 +172,8 @@ impl Seen {
     }
 }
 
-fn sealed_text(value: &str) -> String {
+/// What stands for a value that is not shown.
+pub fn sealed_text(value: &str) -> String {
     sealed_print(&fingerprint(value.as_bytes()))
 }
 

@@ -74,7 +74,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
             first = Some(ran.outcome.clone());
         }
         if changed {
-            let sound = held.wrong.is_empty() && ran.leaks.is_empty();
+            let sound = held.wrong.is_empty() && leaked(&ran).is_none();
             base = Some((case, ran, sound));
         }
     }
@@ -203,7 +203,11 @@ fn start(bench: &Bench, case: &Case, server: &str, run: &str, canary: &Canary) -
     let mut words = agent.command.iter().chain(agent.env.values());
     let given = words.any(|word| word.contains("{instruction}"));
     let input = if given { String::new() } else { instruction.clone() };
-    Start { command, folder, env, input, limit: Duration::from_secs(agent.seconds) }
+    let plan = match &bench.contract.plan.source {
+        Source::File(name) => Some(name.clone()),
+        _ => None,
+    };
+    Start { command, folder, env, input, limit: Duration::from_secs(agent.seconds), plan }
 }
 
 /// Holds that the whole exchange with the model took place.
@@ -221,7 +225,7 @@ fn turns(bench: &Bench, case: &Case, ran: &Ran, held: &mut Held) {
 }
 
 fn told_case(bench: &Bench, case: &Case, ran: &Ran, held: &Held) -> Told {
-    let wrong: Vec<String> = leaked(&ran.leaks).into_iter().chain(held.wrong.clone()).collect();
+    let wrong: Vec<String> = leaked(ran).into_iter().chain(held.wrong.clone()).collect();
     let not_run = matches!(ran.outcome.end, End::NotStarted(_));
     let found = match wrong.as_slice() {
         _ if not_run => Verdict::NotRun,
@@ -252,8 +256,14 @@ fn told_case(bench: &Bench, case: &Case, ran: &Ran, held: &Held) -> Told {
     }
 }
 
-fn leaked(leaks: &[Leak]) -> Option<String> {
-    let first = leaks.first()?;
+/// Where the credential surfaced; or that it may have, where not everything was searched.
+fn leaked(ran: &Ran) -> Option<String> {
+    let leaks = &ran.leaks;
+    let Some(first) = leaks.first() else {
+        let missed = &ran.capture.unsearched;
+        return (!missed.is_empty())
+            .then(|| format!("not all could be searched: {}", missed.join(", ")));
+    };
     let more = match leaks.len() - 1 {
         0 => String::new(),
         1 => "; and in one more place".to_owned(),
@@ -332,16 +342,26 @@ async fn mutants(
 ) -> Vec<Told> {
     let name = |part: &str| format!("{}/{part}", bench.contract.name);
     let Some(map) = &bench.map else { return Vec::new() };
-    if !sound {
-        return vec![Told {
-            name: name("mutants"),
+    let not_run = |part: &str, sentence: String| {
+        vec![Told {
+            name: name(part),
             place: bench.contract.place.clone(),
             found: Verdict::NotRun,
-            sentence: format!("`{}` fails as it is, so its changes would show nothing", case.name),
+            sentence,
             evidence: Vec::new(),
             steps: 0,
             checks: 0,
-        }];
+        }]
+    };
+    if !sound {
+        let why = format!("`{}` fails as it is, so its changes would show nothing", case.name);
+        return not_run("mutants", why);
+    }
+    // Where nothing is acted on anyway, every change seems to stop the agent.
+    if bench.contract.acts && base.outcome.acted(0).is_empty() {
+        let why =
+            format!("`{}` acts on nothing; name one that acts: `mutants: {{of: CASE}}`", case.name);
+        return not_run("mutants", why);
     }
     let (mut made, mut not_made) = {
         let mut met: Vec<&Fixture> = Vec::new();
@@ -351,22 +371,21 @@ async fn mutants(
                 met.push(fixture);
             }
         }
-        let ground = Ground { contract: &bench.contract, map, fixtures: met, base: &base.outcome };
+        let ground = Ground {
+            contract: &bench.contract,
+            map,
+            fixtures: met,
+            known: &bench.fixtures,
+            case: &case.name,
+            base: &base.outcome,
+        };
         mutant::make(&ground)
     };
     if let Some(only) = only.filter(|only| *only != "mutants") {
         made.retain(|mutant| mutant.name == only);
         not_made.retain(|lost| lost.name == only);
         if made.is_empty() && not_made.is_empty() {
-            return vec![Told {
-                name: name(only),
-                place: bench.contract.place.clone(),
-                found: Verdict::NotRun,
-                sentence: "there is no case and no mutant of this name".to_owned(),
-                evidence: Vec::new(),
-                steps: 0,
-                checks: 0,
-            }];
+            return not_run(only, "there is no case and no mutant of this name".to_owned());
         }
     }
     let (base, case, made) = (Arc::new(base), Arc::new(case.clone()), Arc::new(made));
@@ -402,7 +421,7 @@ async fn one(bench: &Bench, case: &Case, base: &Ran, mutant: &Mutant) -> (Judged
         entries: &ran.capture.entries,
     };
     let mut judged = judge::judge(mutant, &facts);
-    if let Some(leaked) = leaked(&ran.leaks) {
+    if let Some(leaked) = leaked(&ran) {
         judged.score = Score::Survived;
         judged.sentence = format!("{}: {leaked}", mutant.what);
     }

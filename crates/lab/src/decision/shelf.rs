@@ -250,8 +250,9 @@ impl Shelf {
         if let Some(then) = &fixture.then {
             self.state.clone_from(then);
         }
-        let (sent, shown) = self.sent(&fixture.response, fault.as_ref());
-        let kind = fault.as_ref().map(|armed| armed.fault);
+        let (sent, shown, struck) = self.sent(&fixture.response, fault.as_ref());
+        // What changed nothing is not on record as a fault.
+        let kind = fault.as_ref().filter(|_| struck).map(|armed| armed.fault);
         let reply = match kind {
             Some(Fault::Hang) => Reply::Silence,
             Some(Fault::CutAfterHeaders) => Reply::Headers(sent.clone()),
@@ -279,9 +280,9 @@ impl Shelf {
         Some(armed)
     }
 
-    /// The answer of a fixture under a fault, and how it is shown in the record.
-    fn sent(&mut self, answer: &Answer, armed: Option<&Armed>) -> (Sent, Value) {
-        let mut answer = answer.clone();
+    /// The answer of a fixture under a fault, how it is shown in the record, and whether the fault found its place.
+    fn sent(&mut self, answer: &Answer, armed: Option<&Armed>) -> (Sent, Value, bool) {
+        let (mut answer, mut struck) = (answer.clone(), true);
         match armed.map(|armed| armed.fault) {
             Some(Fault::ErrorWithEffect) => {
                 answer.status = 500;
@@ -296,9 +297,11 @@ impl Shelf {
             Some(Fault::EndlessCursor) => {
                 self.cursor += 1;
                 let at = armed.and_then(|armed| armed.at.as_deref()).unwrap_or_default();
-                if let Payload::Json(body) = &mut answer.body {
-                    put(body, at, json!(format!("page-{}", self.cursor + 1)));
-                }
+                let next = json!(format!("page-{}", self.cursor + 1));
+                struck = match &mut answer.body {
+                    Payload::Json(body) => put(body, at, next),
+                    Payload::Empty | Payload::Text(_) => false,
+                };
             }
             _ => {}
         }
@@ -313,7 +316,7 @@ impl Shelf {
             Payload::Json(value) => value.clone(),
             Payload::Text(text) => Value::String(text.clone()),
         };
-        (Sent { status: answer.status, headers, body: answer.body.bytes() }, shown)
+        (Sent { status: answer.status, headers, body: answer.body.bytes() }, shown, struck)
     }
 }
 
@@ -321,12 +324,17 @@ impl Shelf {
 pub const HTML: &str =
     "<!doctype html><title>Please sign in</title><p>Your session has ended.</p>\n";
 
-/// Puts a value at a JSON Pointer whose last step may be new.
-pub fn put(body: &mut Value, pointer: &str, value: Value) {
-    let Some((holder, name)) = pointer.rsplit_once('/') else { return };
+/// Puts a value at a JSON Pointer whose last step may be new. False where nothing holds that place.
+#[must_use]
+pub fn put(body: &mut Value, pointer: &str, value: Value) -> bool {
+    let Some((holder, name)) = pointer.rsplit_once('/') else { return false };
     let name = name.replace("~1", "/").replace("~0", "~");
-    if let Some(Value::Object(members)) = body.pointer_mut(holder) {
-        members.insert(name, value);
+    match body.pointer_mut(holder) {
+        Some(Value::Object(members)) => {
+            members.insert(name, value);
+            true
+        }
+        _ => false,
     }
 }
 

@@ -17,6 +17,7 @@ mod steps;
 
 use crate::plan::Planned;
 use crate::read::Document;
+use crate::report::{Case, Verdict};
 use contract::Problem;
 use std::path::Path;
 use std::sync::Arc;
@@ -65,11 +66,27 @@ pub fn load(path: &Path, document: &Document) -> Result<Vec<Planned>, Vec<Proble
                 }
                 if let Some(only) = &setting.only {
                     cases.retain(|case| case.name == *only || scenario.name == *only);
+                    if cases.is_empty() {
+                        cases.push(no_case(only, &place));
+                    }
                 }
                 cases
             })
         }),
     }])
+}
+
+/// What is told where nothing has the name that was asked for: silence would pass.
+fn no_case(name: &str, place: &str) -> Case {
+    Case {
+        name: name.to_owned(),
+        place: place.to_owned(),
+        found: Verdict::NotRun,
+        sentence: "there is no case of this name".to_owned(),
+        evidence: Vec::new(),
+        steps: 0,
+        checks: 0,
+    }
 }
 
 /// A ready scenario, read.

@@ -54,7 +54,9 @@ impl Contract {
             let members = node.members().into_iter();
             members
                 .filter_map(|(place, name)| {
-                    Some((Place::named(reader, &name, place)?, reader.as_text(&name)?.to_owned()))
+                    let place = Place::named(reader, &name, place)?;
+                    let place = place.within(reader, &name, &["body"])?;
+                    Some((place, reader.as_text(&name)?.to_owned()))
                 })
                 .collect()
         });
@@ -273,14 +275,15 @@ fn options<'d>(
 fn pages<'d>(reader: &mut Reader<'d>, root: &Node<'d>) -> BTreeMap<String, Option<Pages>> {
     by_operation(reader, root, "pages", |reader, node| {
         reader.keys(node, &["items", "cursor", "sent-as", "most-objects", "second-page"]);
-        let mut place = |key: &str| match node.get(key) {
-            Some(at) => Place::read(reader, &at),
+        let mut place = |key: &str, heads: &[&str]| match node.get(key) {
+            Some(at) => Place::read(reader, &at)?.within(reader, &at, heads),
             None => {
                 reader.missing(node, key);
                 None
             }
         };
-        let (items, cursor, sent) = (place("items"), place("cursor"), place("sent-as"));
+        let (items, cursor) = (place("items", &["body"]), place("cursor", &["body"]));
+        let sent = place("sent-as", &["query", "body"]);
         let most = reader.count(node, "most-objects");
         if most.is_none() {
             reader.missing(node, "most-objects");
@@ -314,11 +317,11 @@ fn contradictions<'d>(reader: &mut Reader<'d>, root: &Node<'d>) -> Vec<Contradic
         let on = reader.required_text(&node, "on").and_then(|text| operation(reader, &node, text));
         let mut set = Vec::new();
         for (place, member) in node.get("set").iter().flat_map(Node::members) {
-            if let Some(place) = Place::named(reader, &member, place) {
-                set.push((place, member.value.clone()));
-            }
+            let place = Place::named(reader, &member, place);
+            let place = place.and_then(|place| place.within(reader, &member, &["body"]));
+            set.extend(place.map(|place| (place, member.value.clone())));
         }
-        if set.is_empty() {
+        if node.get("set").is_none_or(|set| set.members().is_empty()) {
             reader.missing(&node, "set");
         }
         let then = node.get("then").and_then(|node| reader.word(&node, CONSEQUENCES));

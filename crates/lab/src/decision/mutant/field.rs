@@ -1,6 +1,6 @@
 //! Changes of one value that the map names: in every object, and in one that is acted on and one that is not.
 
-use super::{Due, Ground, Mutant, NEW_WORD, NotMade, Scope};
+use super::{Due, Ground, Mutant, NEW_NUMBER, NEW_WORD, NotMade, Scope};
 use crate::decision::contract::of_operation;
 use crate::decision::expect;
 use crate::decision::fixture::{Fixture, Payload};
@@ -143,7 +143,11 @@ const KINDS: &[Kind] = &[
         due: Because::Unknown,
         change: |object, name, line| {
             line.reading.unknown.is_some()
-                && replace(object, name, |old| old.is_string().then(|| json!(NEW_WORD)))
+                && replace(object, name, |old| match old {
+                    Value::String(_) => Some(json!(NEW_WORD)),
+                    Value::Number(_) => Some(json!(NEW_NUMBER)),
+                    _ => None,
+                })
         },
     },
     Kind {
@@ -238,9 +242,9 @@ pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mu
             for kind in KINDS {
                 of_kind(ground, fixture, &line, &place, kind, &holders, mutants);
             }
+            not_made.extend(no_new_value(fixture, &line, &place, &holders));
         }
         twice(ground, fixture, target, mutants);
-        contradictions(ground, fixture, mutants);
     }
     // Only what stands in no fixture at all is out of reach.
     without.retain(|lost| {
@@ -251,6 +255,29 @@ pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mu
         !with.contains(&format!("{operation} {place}"))
     });
     not_made.extend(without);
+}
+
+/// What the map says of unknown values, where the value is of a kind of which none is made.
+fn no_new_value(
+    fixture: &Fixture,
+    line: &Line<'_>,
+    place: &str,
+    holders: &[Holder],
+) -> Option<NotMade> {
+    line.reading.unknown?;
+    let Payload::Json(body) = &fixture.response.body else { return None };
+    let name = member(line.reading).last()?;
+    let made = holders.iter().any(|holder| {
+        let value = body.pointer(&holder.pointer).and_then(|object| object.get(name));
+        value.is_some_and(|value| value.is_string() || value.is_number())
+    });
+    (!made).then(|| NotMade {
+        name: format!("{} {place} a new value", fixture.id()),
+        why: format!(
+            "a new value is made of texts and numbers, and {place} is neither in {}",
+            fixture.id()
+        ),
+    })
 }
 
 /// Whether a line of the map is about the answer of this fixture.
@@ -455,35 +482,5 @@ fn twice(
                 Due::Declared(consequence, Scope::One { id: spelled(id), acted: true }),
             );
         }
-    }
-}
-
-/// Values that cannot hold together, as the contract declares them.
-fn contradictions(ground: &Ground<'_>, fixture: &Fixture, mutants: &mut Vec<Mutant>) {
-    for one in &ground.contract.contradictions {
-        if !crate::decision::contract::same_operation(&one.on, &fixture.operation()) {
-            continue;
-        }
-        let mut changed = fixture.clone();
-        let Payload::Json(body) = &mut changed.response.body else { continue };
-        let mut said = Vec::new();
-        for (place, value) in &one.set {
-            let Some((name, around)) = place.steps[1..].split_last() else { continue };
-            for pointer in pointers(body, around) {
-                if let Some(Value::Object(object)) = body.pointer_mut(&pointer) {
-                    object.insert(name.clone(), value.clone());
-                }
-            }
-            said.push(format!("{} {value}", place.name()));
-        }
-        let said = said.join(" and ");
-        mutants.push(Mutant {
-            name: format!("{} {said}", fixture.id()),
-            what: format!("{said} together"),
-            fixture: fixture.id(),
-            changed: vec![changed],
-            faults: Vec::new(),
-            due: Due::Declared(one.then, Scope::All),
-        });
     }
 }

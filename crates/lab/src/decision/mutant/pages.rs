@@ -4,7 +4,7 @@ use super::{Due, Ground, Mutant, NotMade};
 use crate::decision::contract::{Pages, of_operation};
 use crate::decision::expect;
 use crate::decision::fixture::{Fixture, Payload};
-use crate::decision::place::{pointers, spelled};
+use crate::decision::place::{pointer, pointers, spelled};
 use crate::decision::shelf::{Armed, Fault, put};
 use crate::decision::why::identity;
 use serde_json::{Value, json};
@@ -28,10 +28,25 @@ pub(super) fn make(ground: &Ground<'_>, mutants: &mut Vec<Mutant>, not_made: &mu
             });
             continue;
         };
-        let cursor = format!("/{}", pages.cursor.steps[1..].join("/"));
+        let cursor = pointer(&pages.cursor.steps[1..]);
         let paged = Paged { ground, fixture, pages, list: &list, cursor: &cursor };
-        mutants.push(paged.empty_page());
-        mutants.push(paged.over_the_cap(items));
+        // Where the cursor has no place, no answer could carry one.
+        if !put(&mut body.clone(), &cursor, json!(CURSOR)) {
+            not_made.push(NotMade {
+                name: format!("{} pages", fixture.id()),
+                why: format!("{} has no place in {}", pages.cursor.text, fixture.id()),
+            });
+            continue;
+        }
+        for made in [paged.empty_page(), paged.over_the_cap(items)] {
+            match made {
+                Some(mutant) => mutants.push(mutant),
+                None => not_made.push(NotMade {
+                    name: format!("{} a second page", fixture.id()),
+                    why: format!("{} has no place in the request", pages.sent.text),
+                }),
+            }
+        }
         mutants.push(paged.endless(items.len()));
     }
 }
@@ -61,45 +76,42 @@ impl Paged<'_> {
     }
 
     /// A page with these items and this cursor.
-    fn page(&self, items: Vec<Value>, cursor: Value) -> Fixture {
+    fn page(&self, items: Vec<Value>, cursor: Value) -> Option<Fixture> {
         let mut page = self.fixture.clone();
-        if let Payload::Json(body) = &mut page.response.body {
-            if let Some(slot) = body.pointer_mut(self.list) {
-                *slot = Value::Array(items);
-            }
-            put(body, self.cursor, cursor);
-        }
-        page
+        let Payload::Json(body) = &mut page.response.body else { return None };
+        *body.pointer_mut(self.list)? = Value::Array(items);
+        put(body, self.cursor, cursor).then_some(page)
     }
 
     /// What is answered to the cursor.
-    fn second(&self, items: Vec<Value>) -> Fixture {
-        let mut page = self.page(items, Value::Null);
+    fn second(&self, items: Vec<Value>) -> Option<Fixture> {
+        let mut page = self.page(items, Value::Null)?;
         page.name = format!("{}-second-page", page.name);
         let name = self.pages.sent.steps.get(1).cloned().unwrap_or_default();
         if self.pages.sent.steps.first().map(String::as_str) == Some("query") {
             page.request.query.insert(name, json!(CURSOR));
         } else {
             let mut body = page.request.body.take().unwrap_or_else(|| json!({}));
-            put(&mut body, &format!("/{}", self.pages.sent.steps[1..].join("/")), json!(CURSOR));
+            if !put(&mut body, &pointer(&self.pages.sent.steps[1..]), json!(CURSOR)) {
+                return None;
+            }
             page.request.body = Some(body);
         }
-        page
+        Some(page)
     }
 
-    fn empty_page(&self) -> Mutant {
-        let changed = vec![self.page(Vec::new(), json!(CURSOR)), self.second(Vec::new())];
+    fn empty_page(&self) -> Option<Mutant> {
+        let changed = vec![self.page(Vec::new(), json!(CURSOR))?, self.second(Vec::new())?];
         let mut mutant = self.mutant("an empty page with a cursor", changed, Vec::new(), 2);
-        if !self.pages.follow {
-            return mutant;
+        if self.pages.follow {
+            // The second page is empty too: there is nothing to act on.
+            mutant.due = Due::NoAct;
         }
-        // The second page is empty too: there is nothing to act on.
-        mutant.due = Due::NoAct;
-        mutant
+        Some(mutant)
     }
 
     /// The second page brings one object more than may be looked at, each like one that is acted on.
-    fn over_the_cap(&self, items: &[Value]) -> Mutant {
+    fn over_the_cap(&self, items: &[Value]) -> Option<Mutant> {
         let acted = self.ground.base.acted(0);
         let surface = self.ground.surface(self.fixture);
         let target = match &self.fixture.response.body {
@@ -122,9 +134,9 @@ impl Paged<'_> {
             }
             item
         };
-        let second = self.second((1..=more).map(copy).collect());
-        let changed = vec![self.page(items.to_vec(), json!(CURSOR)), second];
-        self.mutant("a second page over the cap", changed, Vec::new(), 2)
+        let second = self.second((1..=more).map(copy).collect())?;
+        let changed = vec![self.page(items.to_vec(), json!(CURSOR))?, second];
+        Some(self.mutant("a second page over the cap", changed, Vec::new(), 2))
     }
 
     fn endless(&self, each: usize) -> Mutant {

@@ -47,11 +47,20 @@ fn text_of(value: &Value) -> String {
     if texts.is_empty() { value.to_string() } else { texts.join(" ") }
 }
 
+/// What says that the old behaviour was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// What was seen: the same answer of a tool that only reads, the same requests of another.
+    Seen,
+    /// The comparison of the two contracts alone; what was seen differs, or nobody looked.
+    Compared,
+}
+
 /// What the server did with the old call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It kept the old safe behaviour.
-    Kept,
+    Kept(Ground),
     /// It refused before any effect.
     Refused {
         /// A model could repair the call by the text of the error alone, and why or why not.
@@ -105,7 +114,8 @@ fn carried_out(
     let same = answered_alike && effects.map_or(trial.reads, |effects| effects.same);
     match &trial.drift {
         Drift::Kept { verdict, fits: true, .. } => match verdict {
-            Verdict::Safe | Verdict::NewName => Outcome::Kept,
+            Verdict::Safe | Verdict::NewName if same => Outcome::Kept(Ground::Seen),
+            Verdict::Safe | Verdict::NewName => Outcome::Kept(Ground::Compared),
             Verdict::Adapt | Verdict::Undecided => Outcome::Open(
                 "it carried the old call out, and whether that still means the same cannot be told from outside"
                     .to_owned(),
@@ -114,11 +124,11 @@ fn carried_out(
                 "it carried the old call out although its meaning or reach moved".to_owned(),
             ),
         },
-        Drift::Kept { .. } if same => Outcome::Kept,
+        Drift::Kept { .. } if same => Outcome::Kept(Ground::Seen),
         Drift::Kept { .. } => {
             Outcome::Else("it carried out a call that its own contract no longer takes".to_owned())
         }
-        Drift::Unknown(_) | Drift::Renamed { .. } if same => Outcome::Kept,
+        Drift::Unknown(_) | Drift::Renamed { .. } if same => Outcome::Kept(Ground::Seen),
         Drift::Unknown(field) => {
             Outcome::Else(format!("it carried out a call without `{field}`, which it requires"))
         }
@@ -246,19 +256,24 @@ mod tests {
 
     #[test]
     fn an_old_call_that_is_carried_out_is_safe_only_where_the_answer_is_that_of_before() {
-        assert_eq!(judge(&unknown(), &done("x"), &done("x"), None), Outcome::Kept);
+        let seen_kept = Outcome::Kept(Ground::Seen);
+        assert_eq!(judge(&unknown(), &done("x"), &done("x"), None), seen_kept);
         assert!(matches!(judge(&unknown(), &done("x"), &done("y"), None), Outcome::Else(_)));
         let writer = Trial { reads: false, ..unknown() };
         assert!(matches!(judge(&writer, &done("x"), &done("x"), None), Outcome::Else(_)));
         let seen = |same| Some(Effects { during_old: 1, same });
-        assert_eq!(judge(&writer, &done("x"), &done("x"), seen(true)), Outcome::Kept);
+        assert_eq!(judge(&writer, &done("x"), &done("x"), seen(true)), seen_kept);
         assert!(matches!(judge(&writer, &done("x"), &done("x"), seen(false)), Outcome::Else(_)));
         let gone = trial(Drift::Gone("scope".into()));
         assert!(matches!(judge(&gone, &done("x"), &done("x"), None), Outcome::Else(_)));
         let kept = |verdict, fits| {
             trial(Drift::Kept { verdict, sentence: String::new(), field: None, fits })
         };
-        assert_eq!(judge(&kept(Verdict::Safe, true), &done("x"), &done("y"), None), Outcome::Kept);
+        // Another answer: only the comparison says that it means the same.
+        let safe = kept(Verdict::Safe, true);
+        let compared = Outcome::Kept(Ground::Compared);
+        assert_eq!(judge(&safe, &done("x"), &done("y"), None), compared);
+        assert_eq!(judge(&safe, &done("x"), &done("x"), None), seen_kept);
         let moved = judge(&kept(Verdict::Refuse, true), &done("x"), &done("x"), None);
         assert!(matches!(moved, Outcome::Else(_)), "{moved:?}");
     }

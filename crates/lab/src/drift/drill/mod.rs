@@ -11,7 +11,7 @@ pub use sample::Surroundings;
 use crate::recorder::Recorder;
 use crate::report::{Case, Evidence, Verdict};
 use contract::document::Tool;
-use judge::{Effects, Outcome, Reply};
+use judge::{Effects, Ground, Outcome, Reply};
 use mcp::{FetchError, FetchOptions, Live, Target};
 use plan::Trial;
 use serde_json::Value;
@@ -218,10 +218,13 @@ fn case(found: Found, late: Option<usize>, calls: usize, drill: &Drill, place: &
         None => "effects not observed",
     };
     let (verdict, sentence) = match outcome {
-        Outcome::Kept => (
-            Verdict::Passed,
-            "kept the old safe behaviour: the old call was answered as before".to_owned(),
-        ),
+        Outcome::Kept(ground) => {
+            let how = match ground {
+                Ground::Seen => "the old call was answered as before",
+                Ground::Compared => "carried out; by the comparison it still means the same",
+            };
+            (Verdict::Passed, format!("kept the old safe behaviour: {how}"))
+        }
         Outcome::Refused { why, .. } => (Verdict::Passed, format!("refused ({observed}); {why}")),
         Outcome::Else(what) => (Verdict::Failed, format!("did something else: {what}")),
         Outcome::Open(why) => (Verdict::Undecided, format!("it cannot be told: {why}")),
