@@ -191,7 +191,8 @@ fn because(entry: &Entry, moved: impl Fn(&Change) -> bool) -> String {
     };
     match &change.witness {
         Some(witness) => {
-            format!("{} {} Shown by {}.", change.rule, change.sentence, short(&witness.value))
+            let told = change.sentence.trim_end_matches('.');
+            format!("{} {told}. Shown by {}.", change.rule, short(&witness.value))
         }
         None => format!("{} {}", change.rule, change.sentence),
     }

@@ -73,6 +73,14 @@ pub struct Tool {
     pub ordinal: Option<u64>,
 }
 
+impl ToolList {
+    /// What the server instructs, empty where its greeting was read and held nothing; `None` where no greeting was read.
+    pub fn instructed(&self) -> Option<&str> {
+        let greeted = self.server_info.is_some() || self.protocol_version.is_some();
+        self.instructions.as_deref().or(greeted.then_some(""))
+    }
+}
+
 impl Contract {
     /// The name people know it by.
     pub fn name(&self) -> &str {

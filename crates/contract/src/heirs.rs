@@ -4,6 +4,7 @@ use crate::change::Heir;
 use crate::document::{Tool, ToolList};
 use crate::lexicon::{singular, words};
 use crate::limits;
+use crate::prose::named;
 use crate::rename::{Likeness, tool_likeness};
 use crate::view::{Node, Source, View};
 use serde_json::Value;
@@ -89,7 +90,9 @@ pub fn nearest<'a>(old: &Tool, gone: usize, new: &'a ToolList) -> Option<(&'a To
     let mut best: Option<(f64, &Tool, Vec<String>)> = None;
     for tool in &new.tools {
         let likeness = likeness((old, &mine), (tool, &members(tool)), &fillers);
-        let named = likeness.reasons.iter().any(|reason| reason != "the same arguments");
+        let named = likeness.reasons.iter().any(|reason| reason != "the same arguments")
+            // Another deed is no place to look.
+            && named::deeds_apart(&old.name, &tool.name).is_none();
         let better = best.as_ref().is_none_or(|(score, _, _)| likeness.score > *score);
         if named && likeness.score >= NEAR && better {
             best = Some((likeness.score, tool, likeness.reasons));
@@ -160,13 +163,27 @@ fn spread(tools: &[&Tool]) -> BTreeMap<String, usize> {
 /// Words in a name that warn.
 const WARNINGS: &[&str] = &[
     "unsafe", "dangerous", "danger", "admin", "root", "force", "raw", "any", "all", "privileged",
-    "destructive", "insecure", "unrestricted",
+    "destructive", "insecure", "unrestricted", "public", "production", "prod", "live", "permanent",
+    "permanently", "hard", "override", "bypass", "unchecked", "unmasked", "plaintext", "sudo",
 ];
 
-/// True where the new name warns of something that the old one did not.
+/// Words in a name that make the deed smaller.
+const ASSURANCES: &[&str] = &[
+    "safe", "masked", "redacted", "sandboxed", "sandbox", "readonly", "preview", "draft", "dry",
+    "dryrun", "simulated", "simulate", "restricted", "limited", "private", "staging", "test",
+    "validate", "estimate", "checked", "encrypted", "anonymized",
+];
+
+/// True where the new name warns of something that the old one did not, or no longer says what made the deed smaller.
 pub fn warns(old: &str, new: &str) -> bool {
-    let before = words(old);
-    words(new).iter().any(|word| WARNINGS.contains(&word.as_str()) && !before.contains(word))
+    let (before, after) = (words(old), words(new));
+    let only = |one: &[String], other: &[String], list: &[&str]| {
+        one.iter().any(|word| list.contains(&word.as_str()) && !other.contains(word))
+    };
+    let reads_only = |words: &[String]| words.windows(2).any(|pair| pair == ["read", "only"]);
+    only(&after, &before, WARNINGS)
+        || only(&before, &after, ASSURANCES)
+        || reads_only(&before) && !reads_only(&after)
 }
 
 /// True where the heir asks which of several deeds is meant: a required argument with a list of

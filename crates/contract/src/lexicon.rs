@@ -66,7 +66,7 @@ const AUTHORITY: &[&str] = &[
     "privilege", "privileges", "scope", "scopes", "tenant", "principal", "identity", "impersonate",
     "sudo", "admin", "token", "secret", "owner", "organization", "organisation", "org",
     "subscription", "auth", "authorization", "visibility", "private", "public", "acl", "policy",
-    "trust", "sandbox",
+    "trust", "sandbox", "behalf", "impersonation",
 ];
 
 const TARGET: &[&str] = &[
@@ -78,12 +78,13 @@ const TARGET: &[&str] = &[
     "queue", "table", "collection", "context", "group", "team", "page", "tab", "window", "session",
     "datacenter", "location", "mount", "volume", "port", "app", "application", "package", "bundle",
     "arn", "uid", "uuid", "store", "index", "board", "list", "issue", "ticket", "customer", "dest",
-    "source", "src", "to", "from", "member", "assignee", "resource", "object", "simulator",
+    "source", "src", "to", "from", "member", "assignee", "resource", "object", "simulator", "cc",
+    "bcc", "proxy", "attachment",
 ];
 
 const FREE_FORM: &[&str] = &[
     "command", "cmd", "script", "code", "sql", "url", "urls", "uri", "uris", "href", "expression",
-    "eval", "shell", "webhook", "callback", "jq", "template", "exec", "function",
+    "eval", "shell", "webhook", "callback", "jq", "template", "exec", "function", "hook", "argv",
 ];
 
 const EFFECT: &[&str] = &[
@@ -139,6 +140,29 @@ const HANDLE: &[&str] = &[
     "id", "ids", "idx", "index", "name", "names", "number", "num", "no", "url", "uri", "path",
     "key", "slug", "guid", "uuid", "uid", "arn", "email", "title", "label", "position", "ref",
     "sha", "hash", "node", "login", "handle", "selector", "iid",
+];
+
+/// What a text says of an argument in whose name a call acts.
+const IN_THE_NAME_OF: &[&str] = &[
+    "on behalf of", "act as", "acts as", "acting as", "run as", "runs as", "impersonate",
+    "impersonates", "log in as", "in the name of", "http headers", "http header",
+    "request headers", "extra headers", "additional headers", "custom headers",
+];
+
+/// What a text says of an argument that holds text to be run or fetched.
+const RUN_OR_FETCHED: &[&str] = &[
+    "sql condition", "sql expression", "sql filter", "sql query", "sql statement", "sql clause",
+    "where clause", "shell command", "command to run", "command to execute",
+    "command line arguments", "command line flags", "command line options", "extra arguments",
+    "additional arguments", "javascript", "script to run", "code to run", "code to execute",
+    "python code", "expression to evaluate",
+];
+
+/// What a text says of an argument that names who or what is reached.
+const REACHED: &[&str] = &[
+    "blind copy", "blind carbon copy", "carbon copy", "send a copy", "sends a copy",
+    "also send to", "recipients", "proxy", "files to attach", "file to attach", "local files",
+    "local file",
 ];
 
 /// Splits a name into lower-case parts: `projectId`, `project-id` and `PROJECT_ID` alike.
@@ -228,7 +252,7 @@ impl Lexicon {
         if holds(FREE_FORM, &parts) {
             return Role::FreeForm;
         }
-        if holds(AUTHORITY, &parts) {
+        if holds(AUTHORITY, &parts) || acts_as(&parts) {
             return Role::Authority;
         }
         if parts.first().is_some_and(|word| EFFECT.contains(&word.as_str()))
@@ -296,10 +320,42 @@ impl Lexicon {
         }
     }
 
+    /// What the field does in a call, by its text where its name says nothing: `on_done`, a "shell command that runs
+    /// when the job is done".
+    pub fn role_said(&self, field: &str, kind: Option<&str>, text: &str) -> Role {
+        let role = self.role_of(field, kind);
+        let name = field.rsplit('.').next().unwrap_or(field).trim_end_matches("[]");
+        let neutral = Self::listed(&self.neutral, name, &words(name));
+        let holds_text = matches!(kind, None | Some("string" | "array" | "object"));
+        if role != Role::Plain || neutral || !holds_text {
+            return role;
+        }
+        let said = format!(" {} ", words(&text.to_lowercase()).join(" "));
+        let said =
+            |phrases: &[&str]| phrases.iter().any(|phrase| said.contains(&format!(" {phrase} ")));
+        match () {
+            () if said(IN_THE_NAME_OF) => Role::Authority,
+            () if said(RUN_OR_FETCHED) => Role::FreeForm,
+            () if said(REACHED) => Role::Target,
+            () => role,
+        }
+    }
+
     /// True where a guessed value would choose who acts, on what, or past which guard (D5).
     pub fn never_guess(&self, field: &str) -> bool {
         self.role(field).is_guarded()
     }
+}
+
+/// `run_as`, `as_user`: the name says in whose name the call acts.
+fn acts_as(parts: &[String]) -> bool {
+    const DEEDS: &[&str] =
+        &["run", "act", "acts", "login", "logon", "execute", "exec", "send", "post"];
+    const WHO: &[&str] = &["user", "role", "admin", "bot", "root"];
+    parts.windows(2).any(|pair| {
+        pair[1] == "as" && DEEDS.contains(&pair[0].as_str())
+            || pair[0] == "as" && WHO.contains(&pair[1].as_str())
+    })
 }
 
 /// Which kind of guard, where the name alone says so.
@@ -389,6 +445,10 @@ mod tests {
             ("delete_source", Role::Effect),
             ("sort_order", Role::Presentation),
             ("colour", Role::Presentation),
+            ("run_as", Role::Authority),
+            ("onBehalfOf", Role::Authority),
+            ("save_as", Role::Effect),
+            ("bcc", Role::Target),
         ] {
             assert_eq!(lexicon.role(field), role, "{field}");
         }
@@ -419,6 +479,23 @@ mod tests {
         ] {
             assert_eq!(lexicon.role_of(field, kind), role, "{field} {kind:?}");
         }
+    }
+
+    #[test]
+    fn a_text_says_what_a_name_does_not() {
+        let lexicon = Lexicon::default();
+        for (field, text, role) in [
+            ("done", "Shell command run when it is done", Role::FreeForm),
+            ("condition", "SQL condition on the rows", Role::FreeForm),
+            ("actor", "Act as this person", Role::Authority),
+            ("extra", "HTTP headers to send", Role::Authority),
+            ("copies", "Who gets a blind copy", Role::Target),
+            ("body", "Text of the message", Role::Presentation),
+        ] {
+            assert_eq!(lexicon.role_said(field, Some("string"), text), role, "{field}: {text}");
+        }
+        let counted = lexicon.role_said("limit", Some("integer"), "Most recipients of one message");
+        assert_eq!(counted, Role::Paging);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod defaults;
 mod guards;
 mod moved;
+pub(crate) mod named;
 mod numbers;
 mod opposite;
 mod planted;

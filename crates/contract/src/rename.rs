@@ -2,7 +2,7 @@
 
 use crate::hidden::hides;
 use crate::lexicon::{handles, singular, words};
-use crate::prose;
+use crate::prose::{self, named};
 use crate::view::{Node, View};
 
 /// How alike two names and what stands behind them are.
@@ -104,8 +104,14 @@ fn field_likeness(
         reasons.push("but one names another kind of handle".to_string());
         score = score.min(0.6);
     }
-    let certain =
-        handles_agree && (same_words && (same_kind || same_text) || same_text && same_kind);
+    let apart = named::apart(old_name, new_name);
+    let certain = apart.is_none()
+        && handles_agree
+        && (same_words && (same_kind || same_text) || same_text && same_kind);
+    if let Some(why) = apart {
+        reasons.push(format!("but {why}"));
+        score = score.min(0.6);
+    }
     Likeness { score: score.min(0.99), reasons, certain }
 }
 
@@ -198,6 +204,10 @@ pub fn tool_likeness(
             score += 0.2 * alike;
             reasons.push("a like description".to_string());
         }
+    }
+    if let Some(why) = named::deeds_apart(old_name, new_name) {
+        reasons.push(format!("but {why}"));
+        certain = false;
     }
     Likeness { score: score.min(0.99), reasons, certain }
 }

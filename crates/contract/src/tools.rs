@@ -290,7 +290,7 @@ fn added(new: &Tool, was: Option<&str>, options: &Options) -> Entry {
 }
 
 fn instructions(old: &ToolList, new: &ToolList, options: &Options) -> Option<Entry> {
-    let (Some(before), Some(after)) = (&old.instructions, &new.instructions) else { return None };
+    let (before, after) = (old.instructed()?, new.instructed()?);
     if before == after {
         return None;
     }

@@ -89,7 +89,7 @@ fn subject_row(report: &Report, shown: &Shown) -> String {
     if let Some(reasons) = words::heir_reasons(entry) {
         lines.push(prose(&reasons));
     }
-    if let Some(note) = words::axes_note(entry.axes) {
+    if let Some(note) = words::entry_note(entry) {
         lines.push(format!("*{note}*"));
     }
     let limit = if report.options.all { usize::MAX } else { CHANGES_SHOWN };
@@ -187,10 +187,10 @@ fn review(comment: &mut Comment, record: &ReviewRecord) {
 fn review_entry(entry: &ReviewEntry) -> String {
     let mut out = format!("\n**{}**\n\n", code(&words::name(&entry.subject)));
     if entry.assumptions.is_empty() {
-        out.push_str("- no longer true: none that is known\n");
+        out.push_str("- what changes: none that is known\n");
     }
     for text in &entry.assumptions {
-        out.push_str(&format!("- no longer true: {}\n", prose(&words::line(text))));
+        out.push_str(&format!("- what changes: {}\n", prose(&words::line(text))));
     }
     let window = asked(entry.window.as_deref(), "for how long?");
     let fixture = asked(entry.fixture.as_deref(), "which fixture shows the new behaviour?");

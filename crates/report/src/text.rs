@@ -7,7 +7,7 @@ use crate::limits::{CHANGES_SHOWN, KEYWORD_CHARS, WIDTH_MAX, WIDTH_MIN};
 use crate::review::{Question, ReviewAnswer, ReviewEntry, ReviewRecord};
 use crate::{RenderOptions, Report, words};
 use anstyle::{AnsiColor, Style};
-use contract::{Authority, Change, Entry, Verdict, Witness};
+use contract::{Change, Entry, Verdict, Witness};
 use unicode_width::UnicodeWidthStr;
 
 const DIM: Style = Style::new().dimmed();
@@ -144,9 +144,7 @@ fn notes(page: &mut Page, entry: &Entry) {
     if let Some(reasons) = words::heir_reasons(entry) {
         page.note(&reasons);
     }
-    if let Some(note) = words::axes_note(entry.axes)
-        && (entry.verdict != Verdict::Refuse || entry.axes.authority == Authority::Wider)
-    {
+    if let Some(note) = words::entry_note(entry) {
         page.note(note);
     }
 }
@@ -222,7 +220,7 @@ pub(crate) fn review_entry(page: &mut Page, entry: &ReviewEntry) {
         entry.assumptions.iter().map(|text| words::line(text)).collect()
     };
     for (at, text) in assumptions.iter().enumerate() {
-        page.labelled(if at == 0 { "no longer true" } else { "" }, text);
+        page.labelled(if at == 0 { "what changes" } else { "" }, text);
     }
     page.labelled("before", &words::line(&entry.old_behaviour));
     page.labelled("both live", &asked(entry.window.as_deref(), "for how long?"));

@@ -4,7 +4,8 @@ use crate::escape::{clip, visible};
 use crate::level::standing;
 use crate::limits::{NAME_CHARS, SENTENCE_CHARS};
 use contract::{
-    Axes, Change, Class, Decision, Diff, Entry, Heir, Kind, Meaning, Side, Subject, Verdict,
+    Authority, Axes, Change, Class, Decision, Diff, Entry, Heir, Kind, Meaning, Side, Subject,
+    Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -114,12 +115,18 @@ pub(crate) fn is_cosmetic(class: Class, verdict: Verdict) -> bool {
 /// What the axes add to the verdict, where they say more than it does.
 pub(crate) fn axes_note(axes: Axes) -> Option<&'static str> {
     match (axes.authority, axes.meaning) {
-        (contract::Authority::Wider, _) => Some("an old grant would now cover more"),
-        (contract::Authority::Unknown, _) => Some("whether an old grant covers more is not known"),
+        (Authority::Wider, _) => Some("an old grant would now cover more"),
+        (Authority::Unknown, _) => Some("whether an old grant covers more is not known"),
         (_, Meaning::Changed) => Some("the same call means something else"),
         (_, Meaning::Unknown) => Some("whether the call means the same is not known"),
         _ => None,
     }
+}
+
+/// The same for an entry: what is refused anyway needs no word about its meaning.
+pub(crate) fn entry_note(entry: &Entry) -> Option<&'static str> {
+    let told = entry.verdict != Verdict::Refuse || entry.axes.authority == Authority::Wider;
+    axes_note(entry.axes).filter(|_| told)
 }
 
 /// `reaches: target, scope (guessed)`.

@@ -142,10 +142,30 @@ impl<'o, 'a> Comparison<'o, 'a> {
 
     /// The text of the operation: what it does and which objects it answers.
     fn purpose(&mut self) {
-        for key in ["summary", "description"] {
-            let (old, new) = (&self.old.node, &self.new.node);
-            self.text(old, new, key, &["body"], Flow::Response, None);
+        const KEYS: [&str; 2] = ["summary", "description"];
+        let (old, new) = (&self.old.node, &self.new.node);
+        if KEYS.iter().all(|key| old.text(key).is_some() == new.text(key).is_some()) {
+            for key in KEYS {
+                self.text(old, new, key, &["body"], Flow::Response, None);
+            }
+            return;
         }
+        // What moves from the one to the other is said as before.
+        let all = |node: &Node<'_>| -> String {
+            KEYS.iter().filter_map(|key| node.text(key)).collect::<Vec<_>>().join("\n")
+        };
+        let about = about(self.old);
+        let path = ["body".to_owned()];
+        let spot = Spot {
+            flow: Flow::Response,
+            path: &path,
+            schema: None,
+            reads: self.old.reads(),
+            error: false,
+            about: &about,
+        };
+        let drafted = text::worded((&all(old), &all(new)), &spot, &new.place.child("description"));
+        self.changes.extend(drafted);
     }
 
     pub(super) fn text(
@@ -157,12 +177,8 @@ impl<'o, 'a> Comparison<'o, 'a> {
         flow: Flow,
         status: Option<&str>,
     ) {
-        let (Some(was), Some(is)) = (old.text(key), new.text(key)) else {
-            return;
-        };
-        if was == is {
-            return;
-        }
+        // A text that is not there says as much as an empty one.
+        let (was, is) = (old.text(key).unwrap_or(""), new.text(key).unwrap_or(""));
         let steps: Vec<String> = path.iter().map(|step| (*step).to_owned()).collect();
         let about = about(self.old);
         let spot = Spot {
@@ -173,24 +189,9 @@ impl<'o, 'a> Comparison<'o, 'a> {
             error: status.is_some_and(is_error),
             about: &about,
         };
-        let place = new.place.child(key);
-        let drafted = match text::moved(was, is, &spot) {
-            Some(moved) => {
-                let judgement = if moved.certain { Judgement::LOOK } else { UNSURE };
-                let sentence = format!(
-                    "the text says something else: {}: the same call may not mean the same",
-                    moved.what
-                );
-                change(&SF540, judgement, &place, sentence).guess(&moved.decisions)
-            }
-            None => change(
-                &SF541,
-                Judgement::WORDING,
-                &place,
-                "the text is worded otherwise".to_owned(),
-            ),
-        };
-        self.changes.push(drafted.values(old.value.get(key), new.value.get(key)));
+        let drafted = text::worded((was, is), &spot, &new.place.child(key));
+        let values = (old.value.get(key), new.value.get(key));
+        self.changes.extend(drafted.map(|change| change.values(values.0, values.1)));
     }
 
     fn parameters(&mut self) {

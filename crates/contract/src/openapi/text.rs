@@ -3,8 +3,13 @@
 //! The kinds that any contract's text knows are found by [`crate::prose`]; here stand those that
 //! an API adds, where a text says what is answered and when there is no more.
 
+use super::draft::{Finish, UNSURE, change};
+use super::resolve::Place;
+use crate::change::Change;
 use crate::decision::guess::{self, Spot};
 use crate::prose::{self, SignalKind};
+use crate::rules::finding::Judgement;
+use crate::rules::http::{SF540, SF541};
 use crate::verdict::Decision;
 use std::collections::BTreeSet;
 
@@ -44,6 +49,31 @@ const NAMED_BY_NUMBER: &[&str] = &[
     "rfc", "version", "v", "section", "http", "issue", "iso", "oauth", "level", "status", "code",
     "api",
 ];
+
+/// What the edit of a text moved, if it is one.
+pub(crate) fn worded((was, is): (&str, &str), spot: &Spot<'_>, place: &Place) -> Option<Change> {
+    if was == is {
+        return None;
+    }
+    Some(match moved(was, is, spot) {
+        Some(moved) => {
+            let judgement = if moved.certain { Judgement::LOOK } else { UNSURE };
+            let sentence = format!(
+                "the text says something else: {}: the same call may not mean the same",
+                moved.what
+            );
+            change(&SF540, judgement, place, sentence).guess(&moved.decisions)
+        }
+        None => {
+            let sentence = match (was, is) {
+                ("", _) => "a text is there now",
+                (_, "") => "the text is gone",
+                _ => "the text is worded otherwise",
+            };
+            change(&SF541, Judgement::WORDING, place, sentence.to_owned())
+        }
+    })
+}
 
 /// Compares two texts about the same thing. `None` where the edit only rewords.
 pub(crate) fn moved(old: &str, new: &str, spot: &Spot<'_>) -> Option<Moved> {

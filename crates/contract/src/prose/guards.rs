@@ -102,6 +102,10 @@ fn is_deed(word: &str) -> bool {
 /// True where a sentence says that a person is asked before something is done.
 fn asks(sentence: &str) -> bool {
     let words = tokens(sentence);
+    // What is answered asks nobody: `Returns: JSON string with success confirmation`.
+    if answers(sentence, &words) {
+        return false;
+    }
     let around = |at: usize, list: &[&str]| {
         let near = &words[at.saturating_sub(4)..words.len().min(at + 5)];
         near.iter().any(|word| list.contains(&word.as_str()))
@@ -117,6 +121,26 @@ fn asks(sentence: &str) -> bool {
             .is_some_and(|(_, beside)| beside.is_empty() || around(at, beside));
         guards && !denied
     })
+}
+
+/// True where a sentence, or the part of it behind a colon, tells what is answered: `Returns a confirmation`,
+/// `str: Confirmation message`.
+fn answers(sentence: &str, words: &[String]) -> bool {
+    const ANSWERS: &[&str] =
+        &["return", "returns", "returned", "output", "outputs", "response", "yields"];
+    const TYPES: &[&str] =
+        &["str", "string", "dict", "json", "object", "text", "list", "none", "bool"];
+    const OF_AN_ANSWER: &[&str] =
+        &["message", "messages", "status", "text", "response", "string", "id", "number", "details"];
+    let leads = words.first().is_some_and(|first| {
+        ANSWERS.contains(&first.as_str())
+            || TYPES.contains(&first.as_str()) && sentence.contains(':')
+    });
+    leads
+        || words.windows(2).any(|pair| {
+            matches!(pair[0].as_str(), "success" | "confirmation")
+                && (pair[1] == "confirmation" || OF_AN_ANSWER.contains(&pair[1].as_str()))
+        })
 }
 
 /// A text that asked a person first does so no more.
@@ -302,6 +326,8 @@ mod tests {
             ("Get a user.", "Returns a user."),
             ("Deletes a file.", "Deletes a file, not a folder."),
             ("Use this tool to ask a question.", "Use this tool to search."),
+            ("Adds a watcher. Returns: JSON string with success confirmation.", "Adds a watcher."),
+            ("Adds a row. Returns: str: Confirmation message.", "Adds a row."),
         ] {
             assert_eq!(kinds(old, new), [], "{old} -> {new}");
         }

@@ -119,13 +119,17 @@ pub fn alternatives_added(
 
 /// A selecting argument that need not be sent any more.
 pub fn became_optional(edit: &Edit, context: &Context<'_>) -> Change {
+    let what = match context.lexicon.role(&edit.field) {
+        Role::Guard => "whether the guard holds",
+        _ => "what is acted on",
+    };
     finding(
         &SF406,
         edit,
         context,
         Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider),
         format!(
-            "`{}` can be left out now, and what is acted on is then the server's choice; old calls send it",
+            "`{}` can be left out now, and {what} is then the server's choice; old calls send it",
             edit.field
         ),
     )
@@ -174,6 +178,36 @@ pub fn values_added(
             edit.field
         ),
     ))
+}
+
+/// Words of an argument that says how much is spent, moved or given.
+const AMOUNTS: &[&str] =
+    &["amount", "price", "budget", "quantity", "payment", "refund", "discount", "credit", "spend"];
+
+/// A bound that confined how many, or how much, a call reaches at once.
+pub fn bound_lifted(
+    edit: &Edit,
+    keyword: &str,
+    moved: &str,
+    context: &Context<'_>,
+) -> Option<Change> {
+    let many = keyword == "maxItems" && context.lexicon.never_guess(&edit.field);
+    let much = matches!(keyword, "maximum" | "exclusiveMaximum") && named(&edit.field, AMOUNTS);
+    (many || much).then(|| lifted(edit, moved, context))
+}
+
+/// A rule that confined a selecting argument, lifted so that more values fit.
+pub fn confinement_lifted(edit: &Edit, what: &str, context: &Context<'_>) -> Option<Change> {
+    context.lexicon.never_guess(&edit.field).then(|| lifted(edit, what, context))
+}
+
+fn lifted(edit: &Edit, what: &str, context: &Context<'_>) -> Change {
+    let sentence = format!(
+        "`{}`: {what}; it reaches further: old calls are untouched, a standing grant is not",
+        edit.field
+    );
+    let judgement = Judgement::ADDITIVE.class(Class::Authority).authority(Authority::Wider);
+    finding(&SF404, edit, context, judgement, sentence)
 }
 
 /// The value travels in a header from now on.

@@ -170,6 +170,15 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
         }
         What::PatternChanged => {
             let stated = values::pattern_stated(edit, local, context);
+            if local.loses_nothing() && !local.same_set() {
+                let what = match &edit.after {
+                    None => "the pattern is gone",
+                    Some(_) => "the pattern lets more pass",
+                };
+                if let Some(change) = authority::confinement_lifted(edit, what, context) {
+                    return vec![change];
+                }
+            }
             if edit.after.is_none() && local.loses_nothing() && !local.same_set() {
                 let sentence = format!("`{name}`: the pattern is gone, every old value still fits");
                 return vec![finding(&SF142, edit, context, Judgement::ADDITIVE, sentence)];
@@ -178,6 +187,12 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             vec![stated.unwrap_or_else(whole)]
         }
         What::Combinator { keyword } => {
+            if local.loses_nothing() && !local.same_set() && !edit.field.is_empty() {
+                let what = format!("`{keyword}` lets more pass");
+                if let Some(change) = authority::confinement_lifted(edit, &what, context) {
+                    return vec![change];
+                }
+            }
             vec![values::set_change(edit, local, context, &SF144, &format!("`{keyword}`"))]
         }
         What::VariantsChanged { tags, .. } => {
@@ -250,7 +265,7 @@ fn added_optional(
     inner: &[(String, Option<&'static str>)],
     context: &Context<'_>,
 ) -> Change {
-    let role = context.lexicon.role_of(&edit.field, edit.kind());
+    let role = context.lexicon.role_said(&edit.field, edit.kind(), text);
     if let Some((rule, judgement, sentence)) = on_by_itself(edit, default, text, role, context) {
         return finding(rule, edit, context, judgement, sentence);
     }

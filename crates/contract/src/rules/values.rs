@@ -26,6 +26,9 @@ pub(super) fn bound_changed(
     let name = if edit.field.is_empty() { "the arguments" } else { edit.field.as_str() };
     let text = |value: &Option<Value>| value.as_ref().map_or("none".to_string(), shown);
     let moved = format!("{keyword} went from {} to {}", text(&edit.before), text(&edit.after));
+    if !tighter && let Some(change) = authority::bound_lifted(edit, keyword, &moved, context) {
+        return change;
+    }
     if !tighter || local.loses_nothing() {
         return finding(
             &SF141,
@@ -49,13 +52,9 @@ pub(super) fn bound_changed(
         change.witness = local.lost_witness();
         return change;
     }
-    // Zero often means "no limit" or "now"; where the old text gives it a meaning it is a value.
-    let zero_has_meaning = edit_text_before(edit, context)
-        .split(|c: char| !c.is_ascii_digit())
-        .any(|number| number == "0");
     let floor = matches!(keyword, "minLength" | "minItems" | "minProperties") && bound == Some(1)
-        || keyword == "minimum" && matches!(bound, Some(0 | 1)) && !zero_has_meaning;
-    if floor && edit.before.is_none() {
+        || keyword == "minimum" && matches!(bound, Some(0 | 1));
+    if floor && edit.before.is_none() && !below_is_meant(edit, keyword, context) {
         let mut change = finding(
             &SF145,
             edit,
@@ -90,6 +89,36 @@ pub(super) fn bound_changed(
     );
     change.witness = local.lost_witness();
     change
+}
+
+/// Quantities that are below zero as often as above it.
+const SIGNED: &[&str] = &[
+    "temperature", "latitude", "longitude", "lat", "lon", "lng", "delta", "difference", "diff",
+    "adjustment", "shift", "balance", "altitude", "elevation", "rotation", "angle", "exponent",
+    "dx", "dy", "priority", "utc", "timezone", "tz", "score", "weight", "bias", "gain", "change",
+    "increment", "heading", "nice",
+];
+
+/// True where an empty or non-positive value means something: the old text gives it a meaning, as zero often means "no
+/// limit" or "now", or the quantity has both signs.
+fn below_is_meant(edit: &Edit, keyword: &str, context: &Context<'_>) -> bool {
+    let text = edit_text_before(edit, context);
+    if keyword != "minimum" {
+        // Only the text beside the argument speaks of what it holds.
+        let own = edit.old_text.to_lowercase();
+        return own.split(|c: char| !c.is_alphabetic()).any(|word| {
+            matches!(word, "empty" | "blank" | "clear" | "clears" | "unset" | "unsets")
+        }) || ["\"\"", "''", "[]", "{}"].iter().any(|nothing| own.contains(nothing));
+    }
+    let name = edit.field.rsplit('.').next().unwrap_or("").trim_end_matches("[]");
+    words(name).iter().any(|word| SIGNED.contains(&word.as_str()))
+        || text.contains("negative")
+        || text.split(|c: char| !c.is_ascii_digit()).any(|number| number == "0")
+        || text.match_indices('-').any(|(at, _)| {
+            let digit = text[at + 1..].starts_with(|c: char| c.is_ascii_digit());
+            // A hyphen between two signs is a range or a name.
+            digit && !text[..at].ends_with(|c: char| c.is_alphanumeric())
+        })
 }
 
 pub(super) fn kind_changed(

@@ -7,6 +7,7 @@ mod adapter_random;
 mod adapter_rules;
 mod adapters;
 mod circles;
+mod contrasts;
 mod damage;
 mod documents;
 mod explained;
