@@ -203,21 +203,30 @@ pub fn unproven(one: &FromResults, structured: bool, era: Era) -> String {
 /// The code of a refusal of a request state that was never given, edited, used, or is over.
 pub const STATE_UNKNOWN: &str = "REQUEST_STATE_UNKNOWN";
 
+/// A request that is answered by an error of the protocol: its code, the data and the text.
+pub type Rejected = (&'static str, Value, &'static str);
+
 /// The request state is none that the gateway gave, or no longer.
-pub fn state_unknown(tool: &str, era: Era) -> String {
+pub fn state_unknown(tool: &str) -> Rejected {
     let data = own_refusal(STATE_UNKNOWN, tool, &["requestState"], "fix_arguments", "new_decision");
-    let text = "NOT EXECUTED: the request state of this call is none that was given here: it was edited, was used before, or is over. Nothing was sent. What to do: look whether the call went through already; where it did not, make it anew, without requestState and inputResponses.";
-    result(text, &data, false, era)
+    (
+        STATE_UNKNOWN,
+        data,
+        "NOT EXECUTED: the request state of this call is none that was given here: it was edited, was used before, or is over. Nothing was sent. What to do: look whether the call went through already; where it did not, make it anew, without requestState and inputResponses.",
+    )
 }
 
 /// The code of a refusal of another call under the request state of a first.
 pub const STATE_OTHER: &str = "REQUEST_STATE_OF_ANOTHER_CALL";
 
 /// The request state belongs to a call of another tool or with other arguments.
-pub fn state_other(tool: &str, era: Era) -> String {
+pub fn state_other(tool: &str) -> Rejected {
     let data = own_refusal(STATE_OTHER, tool, &["requestState"], "fix_arguments", "new_decision");
-    let text = "NOT EXECUTED: the request state of this call belongs to a call of another tool or with other arguments. Nothing was sent. What to do: go on with the very call that began; or make this one on its own, without requestState and inputResponses.";
-    result(text, &data, false, era)
+    (
+        STATE_OTHER,
+        data,
+        "NOT EXECUTED: the request state of this call belongs to a call of another tool or with other arguments. Nothing was sent. What to do: go on with the very call that began; or make this one on its own, without requestState and inputResponses.",
+    )
 }
 
 /// The code of a refusal of a further round after the tool changed.

@@ -198,7 +198,7 @@ impl Session {
                         left: false,
                         finishes: self.finishes(&message),
                     },
-                    "initialize" => Open::Initialize,
+                    "initialize" if greeting::greets(&message) => Open::Initialize,
                     "server/discover" => Open::Discover,
                     "subscriptions/listen" => Open::Listen {
                         tools: asks_for_tools(&message),

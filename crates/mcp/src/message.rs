@@ -413,6 +413,14 @@ pub fn failure(id: &Id, code: i64, message: &str) -> String {
     )
 }
 
+/// Writes an answer with an error that carries data.
+pub fn failure_with(id: &Id, code: i64, message: &str, data: &serde_json::Value) -> String {
+    let message = serde_json::Value::from(message);
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message},\"data\":{data}}}}}"
+    )
+}
+
 /// Writes the answer to what is no message: text that cannot be read, or JSON that is no request.
 pub fn unreadable(why: &NotAMessage) -> String {
     let (code, what) = match why {

@@ -436,3 +436,25 @@ async fn instructions_that_change_behind_a_session_are_told_and_on_record() {
     assert!(journal.matches("(instructions)").count() >= 2, "{journal}");
     live.leave().await;
 }
+
+#[tokio::test]
+async fn a_greeting_of_the_other_era_in_a_request_of_the_new_one_changes_nothing_for_others() {
+    let web = Web::start(&[json!([deploy(json!([]))])]).await;
+    let servers = format!("[server.lab]\nurl = \"{}\"\neffect-age = \"0s\"\n", web.address);
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = Gateway::on(folder, lab::Recorder::start().await.unwrap(), "", &servers).await;
+    let mut one = gateway.client(Era::Modern).await;
+    one.list().await;
+    // The client names a version of the new era in it: no server of that era knows the method.
+    one.ask("initialize", json!({})).await;
+    let mut other = gateway.client(Era::Modern).await;
+    other.list().await;
+    assert!(ran(&other.call("deploy", json!({"project": "p"})).await));
+    let log = web.state.log.lock().unwrap().clone();
+    let (headers, call) = log.iter().rfind(|(_, m)| m["method"] == "tools/call").unwrap();
+    assert_eq!(headers["mcp-name"], "deploy");
+    assert_eq!(headers["mcp-method"], "tools/call");
+    assert_eq!(call["params"]["name"], "deploy");
+    gateway.stop();
+    gateway.ended().await;
+}

@@ -49,9 +49,9 @@ async fn the_rounds_of_a_request_are_one_request() {
         let sent = calls(&web).len();
         let edited = json!(format!("{}x", state.as_str().unwrap()));
         let refused = client.ask("tools/call", next("shop", &edited)).await;
-        assert_eq!(code(&refused), "REQUEST_STATE_UNKNOWN");
+        assert_eq!(refused["error"]["data"]["error_code"], "REQUEST_STATE_UNKNOWN");
         let refused = client.ask("tools/call", next("other", &state)).await;
-        assert_eq!(code(&refused), "REQUEST_STATE_OF_ANOTHER_CALL");
+        assert_eq!(refused["error"]["data"]["error_code"], "REQUEST_STATE_OF_ANOTHER_CALL");
         assert_eq!(calls(&web).len(), sent);
 
         assert!(ran(&client.ask("tools/call", next("shop", &state)).await));
@@ -60,7 +60,7 @@ async fn the_rounds_of_a_request_are_one_request() {
         assert_eq!(last["inputResponses"]["sure"]["action"], "accept");
         // Once.
         let again = client.ask("tools/call", next("shop", &state)).await;
-        assert_eq!(code(&again), "REQUEST_STATE_UNKNOWN");
+        assert_eq!(again["error"]["data"]["error_code"], "REQUEST_STATE_UNKNOWN");
         assert_eq!(web.done(), [json!({"project": "shop"})]);
 
         let store = Sqlite::open(gateway.store(), Options::new(Access::Read, 0)).unwrap();

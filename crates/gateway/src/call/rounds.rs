@@ -98,29 +98,15 @@ pub(super) async fn carry_on(session: Arc<Session>, call: Arc<Call>, name: Strin
         let place = rounds.0.iter().position(|(known, _)| *known == name);
         place.and_then(|place| rounds.0.remove(place)).map(|(_, round)| round)
     };
-    let era = session.era();
     let Some(round) = round else {
-        return stop(
-            &session,
-            &call,
-            turn,
-            refusal::STATE_UNKNOWN,
-            refusal::state_unknown(&call.tool, era),
-        )
-        .await;
+        return reject(&session, &call, turn, refusal::state_unknown(&call.tool)).await;
     };
     if round.tool != call.tool || round.arguments != call.digest_without(&[]) {
         // It is another call. The one that began may still go on.
         lock(session.rounds()).0.push_back((name, round));
-        return stop(
-            &session,
-            &call,
-            turn,
-            refusal::STATE_OTHER,
-            refusal::state_other(&call.tool, era),
-        )
-        .await;
+        return reject(&session, &call, turn, refusal::state_other(&call.tool)).await;
     }
+    let era = session.era();
     let verified = session.verified_for(&call.tool).await;
     let plan = Arc::new(Plan { epoch: session.upstream().epoch(), ..Plan::clone(&round.plan) });
     if moved_on(&session, &call, &plan) {
@@ -159,6 +145,16 @@ fn message_of(call: &Call, round: &Round) -> Option<Message> {
         }
     }
     Message::parse(&Value::Object(whole).to_string()).ok()
+}
+
+/// Refuses a request state that is not the one of this call: an error of the protocol, as of a server that finds its
+/// state edited. A result would pass for the end of the request.
+async fn reject(session: &Session, call: &Call, turn: Turn, (code, data, text): refusal::Rejected) {
+    drop(turn);
+    let sentence = format!("refused a further round of a call of {}: nothing was sent", call.tool);
+    session.tell("refused", Some(&call.tool), Some(code), &sentence);
+    let answer = message::failure_with(&call.id, mcp::version::INVALID_PARAMS, text, &data);
+    session.reply(&call.id, answer).await;
 }
 
 async fn stop(session: &Session, call: &Call, turn: Turn, code: &'static str, result: String) {

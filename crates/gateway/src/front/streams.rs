@@ -104,7 +104,8 @@ impl Streams {
         if primed {
             stream.count = 1;
             stream.handed = 1;
-            first.push_back(Event(format!("id: {number}-1\ndata: \n\n").into()));
+            // A client that is cut off asks again after a second.
+            first.push_back(Event(format!("id: {number}-1\nretry: 1000\ndata: \n\n").into()));
         }
         inner.streams.insert(number, stream);
         Ok((first, reader))

@@ -13,40 +13,48 @@ const MODERN_META: &[&str] = &[
     "io.modelcontextprotocol/clientCapabilities",
 ];
 
+/// The revision of the new era that a request names, and what it says of client and version.
+fn modern(message: &Message) -> Option<(Revision, Map<String, Value>)> {
+    let params = message.params()?;
+    // Cheap to rule out: most messages of the old era name no version.
+    if !params.contains("io.modelcontextprotocol/protocolVersion") {
+        return None;
+    }
+    #[derive(serde::Deserialize)]
+    struct Params {
+        #[serde(rename = "_meta")]
+        meta: Map<String, Value>,
+    }
+    let Params { mut meta } = serde_json::from_str(params).ok()?;
+    let version = meta.get("io.modelcontextprotocol/protocolVersion").and_then(Value::as_str);
+    let revision = version.and_then(Revision::named).filter(|r| r.era == Era::Modern)?;
+    meta.retain(|name, _| MODERN_META.contains(&name.as_str()));
+    Some((revision, meta))
+}
+
+/// True for the greeting of the old era. What names a version of the new one is of that era, whatever its method.
+pub(super) fn greets(message: &Message) -> bool {
+    let named = matches!(message.kind(), Kind::Request { method, .. } if method == "initialize");
+    named && modern(message).is_none()
+}
+
 impl Session {
     /// Learns from a message of the client how the two sides speak.
     pub(super) fn listen_for_era(&self, message: &Message) {
         let (Kind::Request { method, .. } | Kind::Notification { method }) = message.kind() else {
             return;
         };
-        if method == "initialize" {
-            let kept = message.clone();
-            self.upstream.learn(|speech| {
-                speech.era = Some(Era::Legacy);
-                speech.meta = None;
-                speech.initialize = Some(kept);
-            });
+        let Some((revision, own)) = modern(message) else {
+            if method == "initialize" {
+                let kept = message.clone();
+                self.upstream.learn(|speech| {
+                    speech.era = Some(Era::Legacy);
+                    speech.meta = None;
+                    speech.initialize = Some(kept);
+                });
+            }
             return;
-        }
-        let Some(params) = message.params() else { return };
-        // Cheap to rule out: most messages of the old era name no version.
-        if !params.contains("io.modelcontextprotocol/protocolVersion") {
-            return;
-        }
-        #[derive(serde::Deserialize)]
-        struct Params {
-            #[serde(rename = "_meta")]
-            meta: Map<String, Value>,
-        }
-        let Ok(Params { meta }) = serde_json::from_str(params) else { return };
-        let version = meta.get("io.modelcontextprotocol/protocolVersion").and_then(Value::as_str);
-        let revision = version.and_then(Revision::named).filter(|r| r.era == Era::Modern);
-        let Some(revision) = revision else { return };
-        let own: Map<String, Value> = meta
-            .iter()
-            .filter(|(name, _)| MODERN_META.contains(&name.as_str()))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        };
         let mut first = false;
         self.upstream.learn(|speech| {
             first = speech.era.is_none();
