@@ -5,7 +5,8 @@ use contract::{Revised, Tool};
 use mcp::{ListPage, Listed};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// One whole list.
 #[derive(Debug)]
@@ -31,13 +32,43 @@ pub struct Flaw {
     text: String,
 }
 
-/// Definitions by their digest: sessions and lists share them.
+/// Definitions by their digest, and whole lists by their text: sessions share them, so that ten thousand sessions of one
+/// server hold its list once.
 #[derive(Debug, Default)]
-pub struct Definitions(Mutex<HashMap<String, Arc<Revised>>>);
+pub struct Definitions {
+    known: Mutex<HashMap<String, Arc<Revised>>>,
+    /// Lists that somebody holds, by a hash of their pages.
+    lists: Mutex<HashMap<u64, Vec<Weak<Catalogue>>>>,
+}
 
 impl Definitions {
+    /// The list with these very pages: the one that somebody holds, or read anew. `Err` as [`Catalogue::read`].
+    pub fn list(&self, pages: Vec<Arc<str>>) -> Result<Arc<Catalogue>, String> {
+        let mut hasher = DefaultHasher::new();
+        pages.hash(&mut hasher);
+        let key = hasher.finish();
+        if let Some(held) = self.held(key, &pages) {
+            return Ok(held);
+        }
+        let read = Arc::new(Catalogue::read(pages, self)?);
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        // What nobody holds any more goes whenever a list is new, which is rare.
+        lists.retain(|_, same| {
+            same.retain(|list| list.strong_count() > 0);
+            !same.is_empty()
+        });
+        lists.entry(key).or_default().push(Arc::downgrade(&read));
+        Ok(read)
+    }
+
+    fn held(&self, key: u64, pages: &[Arc<str>]) -> Option<Arc<Catalogue>> {
+        let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut same = lists.get(&key)?.iter().filter_map(Weak::upgrade);
+        same.find(|list| list.is_text(pages))
+    }
+
     fn shared(&self, revised: Revised) -> Arc<Revised> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= limits::DEFINITIONS {
             known.retain(|_, revised| Arc::strong_count(revised) > 1);
         }

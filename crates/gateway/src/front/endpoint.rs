@@ -79,9 +79,7 @@ impl Endpoint {
                 vec![page(&tools, era)]
             }
         };
-        Catalogue::read(pages, &served.hub.definitions)
-            .map(|list| Some(Arc::new(list)))
-            .map_err(failed)
+        served.hub.definitions.list(pages).map(Some).map_err(failed)
     }
 }
 

@@ -99,11 +99,10 @@ impl Upstream {
                 return Ok(());
             }
             let definitions = Arc::clone(&self.definitions);
-            let catalogue = heavy(move || Catalogue::read(pages, &definitions)).await??;
+            let catalogue = heavy(move || definitions.list(pages)).await??;
             if catalogue.is_empty() && before.as_ref().is_some_and(|before| !before.is_empty()) {
                 return Err("the server lists no tools any more, which counts as a fault until it lists some".into());
             }
-            let catalogue = Arc::new(catalogue);
             let unmoved = before.as_ref().is_some_and(|b| b.digest() == catalogue.digest());
             let agreed = readings.last().is_some_and(|last| last.digest() == catalogue.digest());
             readings.push(Arc::clone(&catalogue));
