@@ -266,6 +266,9 @@ fn added_optional(
     context: &Context<'_>,
 ) -> Change {
     let role = context.lexicon.role_said(&edit.field, edit.kind(), text);
+    // A default that only the text states is one.
+    let told = default.is_none().then(|| told_default(text)).flatten();
+    let default = default.or(told.as_ref());
     if let Some((rule, judgement, sentence)) = on_by_itself(edit, default, text, role, context) {
         return finding(rule, edit, context, judgement, sentence);
     }
@@ -278,6 +281,18 @@ fn added_optional(
     let sentence =
         format!("`{}` can be sent now; old calls leave it out and go on as before", edit.field);
     finding(&SF120, edit, context, Judgement::ADDITIVE, sentence)
+}
+
+/// The default that a text states, as a value.
+fn told_default(text: &str) -> Option<Value> {
+    let sentences = prose::sentences(text);
+    let literal = sentences.iter().find_map(|sentence| prose::stated_default(sentence))?;
+    Some(match literal.as_str() {
+        "on" | "true" => Value::Bool(true),
+        "off" | "false" => Value::Bool(false),
+        "null" | "none" => Value::Null,
+        other => other.parse::<i64>().map_or_else(|_| Value::from(other), Value::from),
+    })
 }
 
 /// What an optional argument does to calls that leave it out: it guards, widens or cuts by itself.

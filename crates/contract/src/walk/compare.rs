@@ -117,8 +117,24 @@ pub(super) fn same_default(a: &Value, b: &Value) -> bool {
                 twin.map(|at| left.swap_remove(at)).is_some()
             })
         }
+        (Value::String(a), Value::String(b)) => {
+            a == b || matches!((listed(a), listed(b)), (Some(a), Some(b)) if a == b)
+        }
         _ => same_value(a, b),
     }
+}
+
+/// The words of a text that lists some with commas between them, sorted. What has a direction or a place is no such list.
+fn listed(text: &str) -> Option<Vec<&str>> {
+    let mut words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let plain = |word: &&str| {
+        !word.is_empty()
+            && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+            && !word.chars().all(|c| c.is_ascii_digit() || c == '.')
+    };
+    let is_list = words.len() >= 3 && words.iter().all(|word| plain(&word));
+    words.sort_unstable();
+    is_list.then_some(words)
 }
 
 pub(super) fn is_tighter(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> bool {

@@ -175,3 +175,29 @@ fn texts_of_an_api_that_come_from_nothing_are_compared() {
     );
     assert!(moved.entries.is_empty(), "{:#?}", moved.entries);
 }
+
+#[test]
+fn a_cap_whose_default_only_its_text_states_cuts_answers() {
+    let capped = |text: &str| {
+        let schema = json!({"type": "integer", "description": text});
+        compared(
+            tool("t", "Gets cards.", json!({})),
+            tool("t", "Gets cards.", json!({"max_length": schema})),
+        )
+        .verdict
+    };
+    assert_eq!(capped("Longest text of a card. Defaults to 200."), Verdict::NewApproval);
+    assert_eq!(capped("Longest text of a card. No limit by default."), Verdict::Safe);
+    assert_eq!(capped("Longest text of a card."), Verdict::Safe);
+}
+
+#[test]
+fn a_list_in_a_default_text_has_no_order() {
+    let fields = |default: &str| json!({"type": "string", "default": default});
+    let verdict =
+        |old: &str, new: &str| argument(("fields", fields(old)), ("fields", fields(new))).verdict;
+    assert_eq!(verdict("status,summary,labels", "labels,status,summary"), Verdict::Safe);
+    assert_eq!(verdict("status,summary,labels", "status,summary,owner"), Verdict::Adapt);
+    assert_eq!(verdict("a,b", "b,a"), Verdict::Adapt);
+    assert_eq!(verdict("1,2,3", "3,2,1"), Verdict::Adapt);
+}
