@@ -7,6 +7,8 @@ use crate::prose::Signal;
 use crate::rename::Likeness;
 use crate::view::{Kinds, kind_of};
 use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub use crate::walk::{MAX_DEPTH, MAX_EDITS, MAX_PAIRS, walk};
 
@@ -31,13 +33,51 @@ pub struct Edit {
     pub is_required: bool,
     /// Was the field itself required where it stands, so that an old value always holds it?
     pub was_sent: bool,
+    /// The unions it stands in, the outermost first.
+    pub unions: Vec<Arc<Union>>,
     /// The descriptions beside it.
     pub old_text: String,
     /// The descriptions beside it.
     pub new_text: String,
 }
 
+/// Alternatives that stand on both sides of an edit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Union {
+    /// JSON Pointers of the two places, old and new.
+    pub at: (String, String),
+    /// The names of all members below, old and new.
+    pub names: (BTreeSet<String>, BTreeSet<String>),
+}
+
 impl Edit {
+    /// True where the edit only tells two alternatives of a union apart, so that it says nothing if all of them together
+    /// take the same values as before. A name that is declared in none of them any more, or was in none, is told.
+    pub fn is_of_one_alternative(&self, union: &Union) -> bool {
+        let is_known = |names: &BTreeSet<String>| {
+            let last = self.field.rsplit('.').next().unwrap_or("").trim_end_matches("[]");
+            names.contains(last)
+        };
+        match &self.what {
+            What::FieldRemoved { .. } => is_known(&union.names.1),
+            What::FieldRenamed { from, .. } => union.names.1.contains(from),
+            What::FieldAdded { required: false, .. } => is_known(&union.names.0),
+            What::FieldAdded { .. }
+            | What::BecameRequired { .. }
+            | What::BecameOptional
+            | What::KindChanged { .. }
+            | What::ValuesChanged { .. }
+            | What::BoundChanged { .. }
+            | What::PatternChanged
+            | What::Closed
+            | What::Opened
+            | What::MapClosed
+            | What::ItemsStated
+            | What::Combinator { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The one kind of value that a member takes that is new or gone, null aside.
     pub fn kind(&self) -> Option<&'static str> {
         let schema = match &self.what {

@@ -16,7 +16,8 @@ use crate::verdict::Compat;
 use crate::view::{Node, Source, View};
 use schema::{Answer, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
 use serde_json::{Map, Value};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Which way a schema is read.
@@ -110,9 +111,40 @@ pub(crate) fn sent(schema: &Value) -> Value {
         && declares_nothing.is_open()
         && members.get("type").is_some_and(|kind| kind == "object");
     if free {
-        members.insert("additionalProperties".to_string(), Value::Bool(false));
+        // Names that are demanded without being declared are sent all the same.
+        let mut names = BTreeSet::new();
+        demanded(schema, &mut names);
+        if names.is_empty() {
+            members.insert("additionalProperties".to_string(), Value::Bool(false));
+        } else {
+            let named = names.into_iter().map(|name| (name, Value::Bool(true))).collect();
+            members.insert("properties".to_string(), Value::Object(named));
+        }
     }
     sent
+}
+
+/// The names that a schema demands of the object itself, through everything that is said of the same value.
+fn demanded(schema: &Value, names: &mut BTreeSet<String>) {
+    let texts = |list: Option<&Value>| -> Vec<String> {
+        let list = list.and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    names.extend(texts(schema.get("required")));
+    for keyword in ["dependentRequired", "dependencies", "dependentSchemas"] {
+        for (name, asked) in schema.get(keyword).and_then(Value::as_object).into_iter().flatten() {
+            names.insert(name.clone());
+            names.extend(texts(Some(asked)));
+            demanded(asked, names);
+        }
+    }
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let list = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+        list.for_each(|part| demanded(part, names));
+    }
+    for keyword in ["if", "then", "else"] {
+        schema.get(keyword).into_iter().for_each(|part| demanded(part, names));
+    }
 }
 
 /// The schema in which undeclared members may come.
@@ -133,7 +165,7 @@ const ANNOTATIONS: &[&str] = &[
 ];
 
 /// The schema without what only people read; equal results take equal values.
-fn bare(schema: &Value) -> String {
+pub(crate) fn bare(schema: &Value) -> String {
     canonical(&every_schema(schema, &|members| {
         let unused: Vec<String> =
             members.keys().filter(|name| ANNOTATIONS.contains(&name.as_str())).cloned().collect();
@@ -152,6 +184,10 @@ fn question() -> Question {
 
 /// A pair of documents ready to be asked about.
 pub struct Pair {
+    /// Both sides as they were written.
+    written: (Arc<Value>, Arc<Value>),
+    /// Unions whose two sides were asked for equality.
+    equal: RefCell<HashMap<(String, String), bool>>,
     old: Arc<Value>,
     new: Arc<Value>,
     direction: Direction,
@@ -164,20 +200,55 @@ impl Pair {
     /// Prepares the schemas of a whole call, or of its answer.
     pub fn of_call(old: &Value, new: &Value, direction: Direction) -> Pair {
         match direction {
-            Direction::Input => Pair::new(&sent(old), new, direction),
+            Direction::Input => {
+                let written = (Arc::new(old.clone()), Arc::new(new.clone()));
+                Pair { written, ..Pair::new(&sent(old), new, direction) }
+            }
             Direction::Output => Pair::new(old, new, direction),
         }
     }
 
     /// Prepares the two sides for the direction.
     pub fn new(old: &Value, new: &Value, direction: Direction) -> Pair {
+        let written = (Arc::new(old.clone()), Arc::new(new.clone()));
         let (old, new) = match direction {
             Direction::Input => (old.clone(), lenient(new)),
             Direction::Output => (opened(old), new.clone()),
         };
         let dialect = |schema: &Value| schema.get("$schema").cloned();
         let same_values = dialect(&old) == dialect(&new) && bare(&old) == bare(&new);
-        Pair { old: Arc::new(old), new: Arc::new(new), direction, same_values, asked: Cell::new(0) }
+        Pair {
+            written,
+            equal: RefCell::default(),
+            old: Arc::new(old),
+            new: Arc::new(new),
+            direction,
+            same_values,
+            asked: Cell::new(0),
+        }
+    }
+
+    /// True where the edit stands in alternatives that together take the same values as before, proved both ways: what
+    /// tells two of them apart is then no change, however they were paired.
+    pub fn cancels_out(&self, edit: &Edit) -> bool {
+        let read = |document: &Arc<Value>, pointer: &str| {
+            Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default()).ok()
+        };
+        edit.unions.iter().filter(|union| edit.is_of_one_alternative(union)).any(|union| {
+            if let Some(known) = self.equal.borrow().get(&union.at) {
+                return *known;
+            }
+            let is_equal = self.asked.get() <= limits::ASKED_SCHEMAS
+                && match (read(&self.written.0, &union.at.0), read(&self.written.1, &union.at.1)) {
+                    (Some(old), Some(new)) => {
+                        self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
+                        is_same_set(&old, &new)
+                    }
+                    _ => false,
+                };
+            self.equal.borrow_mut().insert(union.at.clone(), is_equal);
+            is_equal
+        })
     }
 
     fn relate(&self, old: &str, new: &str) -> Result<Relation, Vec<schema::SchemaProblem>> {
@@ -222,6 +293,47 @@ impl Pair {
             }
         }
         Ok(local)
+    }
+
+    /// Gives the findings about an argument that is gone a call that holds it.
+    pub fn show(&self, edit: &Edit, found: &mut [Change]) {
+        let gone = |change: &&mut Change| GONE.contains(&change.rule) && change.witness.is_none();
+        for change in found.iter_mut().filter(gone) {
+            change.witness = self.holding(edit);
+        }
+    }
+
+    /// An old call that holds the argument which is gone, and is refused now: for that where there is one.
+    fn holding(&self, edit: &Edit) -> Option<Witness> {
+        let name = match &edit.what {
+            What::FieldRenamed { from, .. } => from.as_str(),
+            What::FieldRemoved { .. } => edit.field.rsplit('.').next()?.trim_end_matches("[]"),
+            _ => return None,
+        };
+        if self.direction == Direction::Output || self.asked.get() > limits::ASKED_SCHEMAS {
+            return None;
+        }
+        let (around, last) = edit.at.0.as_ref()?.rsplit_once("/properties/")?;
+        let mut old = (*self.old).clone();
+        let place = old.pointer_mut(around)?.as_object_mut()?;
+        if schema::reference::unescape(last) != name {
+            return None;
+        }
+        let required = place.entry("required").or_insert_with(|| Value::Array(Vec::new()));
+        required.as_array_mut()?.push(Value::from(name));
+        let read = |document: Arc<Value>| Schema::read_at(document, "", &ReadOptions::default());
+        let (old, new) = (read(Arc::new(old)).ok()?, read(Arc::clone(&self.new)).ok()?);
+        self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
+        let Answer::Some(found) = relate(&old, &new, &question()).lost else { return None };
+        let parents: Vec<&str> = edit.field.split('.').collect();
+        let parents = &parents[..parents.len() - 1];
+        let found: Vec<Witness> = found
+            .iter()
+            .map(|witness| reported(witness, Side::Old))
+            .filter(|witness| holds(&witness.value, name))
+            .collect();
+        let refused = |one: &&Witness| one.keyword != "required" && stops_at(one, parents, name);
+        found.iter().find(refused).or(found.first()).cloned()
     }
 
     /// Where keywords of one side hold what they must not, and do not so on the other: nothing is said there.
@@ -277,6 +389,12 @@ impl Pair {
     }
 }
 
+/// Proved: the two take the same values, by the letter.
+pub(crate) fn is_same_set(old: &Schema, new: &Schema) -> bool {
+    let relation = relate(old, new, &Question::default());
+    matches!((relation.lost, relation.gained), (Answer::Nothing, Answer::Nothing))
+}
+
 fn first(problems: &[schema::SchemaProblem]) -> String {
     problems.first().map_or_else(|| "it cannot be read".to_string(), ToString::to_string)
 }
@@ -299,17 +417,44 @@ impl Pair {
     }
 }
 
+/// Rules about an argument that is gone: only a value that holds it shows them.
+const GONE: &[&str] = &["SF110", "SF111", "SF112"];
+/// Rules about an argument that must be sent: only a value that lacks it, refused for that, shows them.
+const DEMANDED: &[&str] = &["SF101", "SF102", "SF103", "SF202"];
+/// Rules about what leaving an argument out means, and about texts: no value shows them.
+const UNSHOWN: &[&str] = &["SF150", "SF151", "SF152", "SF160", "SF161", "SF162", "SF209"];
+
 /// Gives each finding without a value the first witness that stops at its field.
 fn attach(changes: &mut [Change], witnesses: &[Witness]) {
     for change in changes.iter_mut() {
-        if change.witness.is_some() || change.axes.compat < Compat::Adaptable {
+        if change.witness.is_some()
+            || change.axes.compat < Compat::Adaptable
+            || UNSHOWN.contains(&change.rule)
+        {
             continue;
         }
         let Some(field) = &change.field else { continue };
         let path: Vec<&str> = field.split('.').collect();
         let Some((name, parents)) = path.split_last() else { continue };
         let name = name.trim_end_matches("[]");
-        change.witness = witnesses.iter().find(|witness| stops_at(witness, parents, name)).cloned();
+        let shows = |witness: &&Witness| {
+            let demand = witness.keyword == "required";
+            stops_at(witness, parents, name)
+                && !(GONE.contains(&change.rule) && demand)
+                && !(DEMANDED.contains(&change.rule) && !demand)
+        };
+        change.witness = witnesses.iter().find(shows).cloned();
+    }
+}
+
+/// True where some object of the value holds a member of this name.
+fn holds(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.contains_key(name) || members.values().any(|member| holds(member, name))
+        }
+        Value::Array(items) => items.iter().any(|item| holds(item, name)),
+        _ => false,
     }
 }
 

@@ -73,6 +73,12 @@ pub const TEXT_PAIRS: usize = 250_000;
 /// settings, not arguments.
 pub const TEXT_DEFAULTS: usize = 50;
 
+/// How many pairs of alternatives of two unions are weighed against each other for likeness.
+///
+/// 200 on either side that changed, and no text or tag tells which is which; real unions have fewer than 100. Beyond it
+/// only those are paired that say the same.
+pub const VARIANT_PAIRS: usize = 40_000;
+
 /// How deep `$ref`, `allOf` and unions are followed at one place. Real documents stay under 10.
 pub const UNFOLD_DEPTH: usize = 48;
 

@@ -3,10 +3,10 @@
 use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Side, Subject};
 use crate::diff::Options;
 use crate::document::{Bundle, Problem};
-use crate::edit::walk;
-use crate::engine::concerns_sets;
+use crate::edit::{Union, walk};
+use crate::engine::{concerns_sets, is_same_set};
 use crate::relation::{Local, reported};
-use crate::rules::finding::{Context, canonical};
+use crate::rules::finding::{Context, canonical, claims_loss};
 use crate::rules::{comparison, input, tool};
 use crate::tools::join;
 use crate::verdict::{Compat, Verdict};
@@ -74,12 +74,28 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
             let asked = concerns_sets(&edit).then(|| {
                 let (Some(a), Some(b)) = (&edit.at.0, &edit.at.1) else { return None };
                 let options = ReadOptions::default();
-                let was = Schema::read_in(&old_documents, "", a, &options).ok()?;
-                let is = Schema::read_in(&new_documents, "", b, &options).ok()?;
-                Some(Local::of(&relate(&was, &is, &declared)))
+                let was = Schema::read_in(&old_documents, "", a, &options);
+                let is = Schema::read_in(&new_documents, "", b, &options);
+                Some(match (was, is) {
+                    (Ok(was), Ok(is)) => Local::of(&relate(&was, &is, &declared)),
+                    (Err(why), _) | (_, Err(why)) => {
+                        let why = why.first().map(ToString::to_string);
+                        Local::unknown(why.unwrap_or_else(|| "it cannot be read there".to_owned()))
+                    }
+                })
             });
             let local = asked.flatten().unwrap_or_else(Local::not_asked);
-            changes.extend(input::judge(&edit, &local, &context));
+            let found = input::judge(&edit, &local, &context);
+            let cancels_out = |union: &Arc<Union>| {
+                let options = ReadOptions::default();
+                let was = Schema::read_in(&old_documents, "", &union.at.0, &options);
+                let is = Schema::read_in(&new_documents, "", &union.at.1, &options);
+                edit.is_of_one_alternative(union)
+                    && matches!((was, is), (Ok(was), Ok(is)) if is_same_set(&was, &is))
+            };
+            if !(found.iter().any(claims_loss) && edit.unions.iter().any(cancels_out)) {
+                changes.extend(found);
+            }
         }
     }
     settle(&mut changes, &of_callers, &relation, &context);

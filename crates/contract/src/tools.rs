@@ -8,7 +8,7 @@ use crate::edit::walk;
 use crate::engine::{Direction, Pair, concerns_sets};
 use crate::heirs;
 use crate::relation::Local;
-use crate::rules::finding::{Context, canonical, worst};
+use crate::rules::finding::{Context, canonical, claims_loss, worst};
 use crate::rules::tool::{Fate, Hints};
 use crate::rules::{comparison, input, output, tool};
 use crate::verdict::{Authority, Axes, Class, Verdict};
@@ -191,10 +191,15 @@ fn schemas(
             }
             None => Local::not_asked(),
         };
-        changes.extend(match direction {
+        let mut found = match direction {
             Direction::Input => input::judge(edit, &local, &context),
             Direction::Output => output::judge(edit, &local, &context),
-        });
+        };
+        if found.iter().any(claims_loss) && engine.cancels_out(edit) {
+            continue;
+        }
+        engine.show(edit, &mut found);
+        changes.extend(found);
     }
     for place in engine.senseless() {
         let below = format!("{prefix}{place}/");

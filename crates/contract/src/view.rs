@@ -86,7 +86,7 @@ const VALUE_TEXTS: &[&str] = &[
 const OPAQUE: &[&str] = &[
     "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies",
     "contains", "minContains", "maxContains", "propertyNames", "unevaluatedProperties",
-    "unevaluatedItems", "$dynamicRef", "$recursiveRef", "additionalItems", "discriminator",
+    "unevaluatedItems", "$dynamicRef", "$recursiveRef", "discriminator",
 ];
 
 impl<'a> View<'a> {
@@ -247,6 +247,9 @@ impl<'a> View<'a> {
                 for (index, item) in items.iter().enumerate() {
                     self.prefix.push(node.child(&["items", &index.to_string()], item));
                 }
+                // What 2020-12 calls `items`; beside anything else it says nothing.
+                let rest = schema.get("additionalItems");
+                self.items = rest.map(|rest| node.child(&["additionalItems"], rest));
             }
             Some(value) => self.items = Some(node.child(&["items"], value)),
             None => {}
@@ -392,6 +395,17 @@ impl<'a> View<'a> {
                 values.retain(|value| fits(value, kinds));
             }
             self.kinds = Some(values.iter().map(kind_of).collect());
+        }
+        // Draft-04 says with a flag that the bound beside it is exclusive.
+        for (exclusive, inclusive) in
+            [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")]
+        {
+            if let Some(flag) = self.bounds.get(exclusive).and_then(Value::as_bool) {
+                self.bounds.remove(exclusive);
+                if let Some(bound) = self.bounds.remove(inclusive) {
+                    self.bounds.insert(if flag { exclusive } else { inclusive }, bound);
+                }
+            }
         }
         let whole = self.kinds.as_ref().is_some_and(|kinds| !kinds.contains("number"));
         if whole {

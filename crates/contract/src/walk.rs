@@ -2,10 +2,11 @@
 
 mod compare;
 mod explained;
+pub(crate) mod likeness;
 mod variants;
 
 use crate::digest::canonical;
-use crate::edit::{Edit, What};
+use crate::edit::{Edit, Union, What};
 use crate::prose::{self, SignalKind};
 use crate::rename;
 use crate::view::{Kinds, Node, Rest, View, same_value};
@@ -15,6 +16,7 @@ use compare::{
 };
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// How deep members and items are walked. Deeper schemas are still compared by the engine.
 pub const MAX_DEPTH: usize = 40;
@@ -26,7 +28,15 @@ pub const MAX_PAIRS: usize = 20_000;
 /// Walks two schemas once and returns what moved, in document order.
 pub fn walk(old: &Node<'_>, new: &Node<'_>) -> Vec<Edit> {
     let mut walker = Walker { edits: Vec::new(), seen: HashSet::new(), is_cut: false };
-    walker.pair(old, new, Step { field: String::new(), was: true, is: true, sent: true, depth: 0 });
+    let step = Step {
+        field: String::new(),
+        was: true,
+        is: true,
+        sent: true,
+        depth: 0,
+        unions: Vec::new(),
+    };
+    walker.pair(old, new, step);
     walker.edits
 }
 
@@ -48,6 +58,8 @@ struct Step {
     /// Required on the old side where it stands.
     sent: bool,
     depth: usize,
+    /// The unions around it, the outermost first.
+    unions: Vec<Arc<Union>>,
 }
 
 impl Step {
@@ -57,7 +69,21 @@ impl Step {
         } else {
             format!("{}.{suffix}", self.field)
         };
-        Step { field, was: self.was, is: self.is, sent: self.sent, depth: self.depth + 1 }
+        Step { field, depth: self.depth + 1, ..self.clone() }
+    }
+
+    /// The step into an alternative of a union.
+    fn within(&self, old: &Node<'_>, new: &Node<'_>) -> Step {
+        let names = |node: &Node<'_>| {
+            let last = |(path, _): (String, _)| path.rsplit('.').next().map(str::to_owned);
+            inner_members(node).into_iter().filter_map(last).collect()
+        };
+        let mut inside = self.clone();
+        inside.unions.push(Arc::new(Union {
+            at: (old.pointer.clone(), new.pointer.clone()),
+            names: (names(old), names(new)),
+        }));
+        inside
     }
 }
 
@@ -116,6 +142,7 @@ impl Walker {
             was_required: step.was,
             is_required: step.is,
             was_sent: step.sent,
+            unions: step.unions.clone(),
             old_text: described(nodes.0),
             new_text: described(nodes.1),
         });
@@ -402,6 +429,10 @@ impl Walker {
                 continue;
             }
             let required = was.required.contains(*name);
+            if is.required.contains(*name) {
+                self.redeclared((old, new), (Some(node), None), step);
+                continue;
+            }
             let inner =
                 Step { was: step.was && required, is: false, sent: required, ..step.down(name) };
             let what = What::FieldRemoved { required, ignored };
@@ -409,6 +440,10 @@ impl Walker {
         }
         for (name, node) in &come {
             if renames.iter().any(|(_, to, _)| to == *name) {
+                continue;
+            }
+            if was.required.contains(*name) {
+                self.redeclared((old, new), (None, Some(node)), step);
                 continue;
             }
             let view = View::of(node);
@@ -453,13 +488,34 @@ impl Walker {
         self.rest(old, new, was, is, step);
     }
 
+    /// A member that must be sent as before, and is declared on one side only: which values it takes is for the engine.
+    fn redeclared(
+        &mut self,
+        (old, new): (&Node<'_>, &Node<'_>),
+        (before, after): (Option<&Node<'_>>, Option<&Node<'_>>),
+        step: &Step,
+    ) {
+        let copy = |node: Option<&Node<'_>>| node.map(|node| node.value.clone());
+        let what = What::Combinator { keyword: "properties".into() };
+        self.push(what, (Some(old), Some(new)), (copy(before), copy(after)), step);
+    }
+
     fn rest(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
         let nodes = (Some(old), Some(new));
         let values = (
             old.value.get("additionalProperties").cloned(),
             new.value.get("additionalProperties").cloned(),
         );
+        // Names in `required` that are no declared member only matter to the engine.
+        let undeclared = |view: &View| -> BTreeSet<String> {
+            view.required.iter().filter(|name| view.member(name).is_none()).cloned().collect()
+        };
+        let demanded = !undeclared(is).is_empty();
         match (&was.rest, &is.rest) {
+            (Rest::Open | Rest::Schema(_), Rest::Closed) if demanded => {
+                let what = What::Combinator { keyword: "additionalProperties".into() };
+                self.push(what, nodes, values, step);
+            }
             (Rest::Schema(before), Rest::Schema(after)) => {
                 self.pair(before, after, step.down("*"));
             }
@@ -485,10 +541,6 @@ impl Walker {
             let what = What::Combinator { keyword: "patternProperties".into() };
             self.push(what, nodes, (None, None), step);
         }
-        // Names in `required` that are no declared member only matter to the engine.
-        let undeclared = |view: &View| -> BTreeSet<String> {
-            view.required.iter().filter(|name| view.member(name).is_none()).cloned().collect()
-        };
         if undeclared(was) != undeclared(is) {
             let what = What::Combinator { keyword: "required".into() };
             self.push(what, nodes, (None, None), step);
@@ -501,6 +553,14 @@ impl Walker {
         }
         match (&was.items, &is.items) {
             (Some(before), Some(after)) => self.pair(before, after, step.down("[]")),
+            // What comes after a list of single items.
+            (Some(_), None) | (None, Some(_))
+                if !was.prefix.is_empty() && !is.prefix.is_empty() =>
+            {
+                let copy = |items: &Option<Node<'_>>| items.as_ref().map(|n| n.value.clone());
+                let what = What::Combinator { keyword: "items".into() };
+                self.push(what, (Some(old), Some(new)), (copy(&was.items), copy(&is.items)), step);
+            }
             (None, Some(after))
                 if was.prefix.is_empty()
                     && was.all_kinds().is_some_and(|kinds| kinds.contains("array")) =>

@@ -181,8 +181,8 @@ pub enum OpenObjects {
     /// Strict: any member that the schema does not forbid may be sent.
     #[default]
     AsWritten,
-    /// Writers send only members that their own schema declares. An object schema that
-    /// declares no member at all stays a free map.
+    /// Writers send only members that their own schema declares, or demands by name. An object
+    /// schema that declares no member at all stays a free map.
     DeclaredWriters,
 }
 

@@ -134,9 +134,9 @@ pub(crate) fn read(
         return Err(problem("there is nothing at this place of the document".into()));
     };
     let mut draft = Draft::of_dialect(options.dialect);
-    if let Some(uri) = root.get("$schema") {
+    if let Some((pointer, uri)) = dialect(documents, &place, root) {
         draft = uri.as_str().and_then(Draft::of_uri).ok_or_else(|| {
-            let at = Place { file: place.file, pointer: format!("{}/$schema", place.pointer) };
+            let at = Place { file: place.file, pointer: format!("{pointer}/$schema") };
             let what = if uri.is_string() { "is not supported" } else { "is no text" };
             vec![SchemaProblem {
                 pointer: documents.show(&at),
@@ -183,6 +183,28 @@ pub(crate) fn read(
         Arena { nodes: reader.nodes, patterns: reader.patterns, root, walk_depth: 0, chain };
     crate::class::assign(&mut arena);
     Ok((arena, draft))
+}
+
+/// What a place says of its dialect, or what it stands in, and where: a part is read by the rules of the whole.
+fn dialect<'d>(
+    documents: &'d Documents,
+    place: &Place,
+    root: &'d Value,
+) -> Option<(String, &'d Value)> {
+    if let Some(uri) = root.get("$schema") {
+        return Some((place.pointer.clone(), uri));
+    }
+    let mut pointer = place.pointer.as_str();
+    while let Some(at) = pointer.rfind('/') {
+        pointer = &pointer[..at];
+        let around = Place { file: place.file, pointer: pointer.to_owned() };
+        let uri = documents.at(&around).and_then(|value| value.get("$schema"));
+        // An argument may have that name; what is said around it of a dialect that is not known is told there.
+        if let Some(uri) = uri.filter(|uri| uri.as_str().and_then(Draft::of_uri).is_some()) {
+            return Some((pointer.to_owned(), uri));
+        }
+    }
+    None
 }
 
 impl<'a> Reader<'a> {

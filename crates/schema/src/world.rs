@@ -210,6 +210,24 @@ impl Writers {
             }
         }
         let free = seen.all || (seen.names.is_empty() && seen.patterns.is_empty());
+        // A name that must be there, or that asks for others, is one that is sent.
+        for &id in &nodes {
+            for part in &world.node(id).parts {
+                match part {
+                    Part::Required(names) => seen.names.extend(names.iter().cloned()),
+                    Part::Requires(requires) => {
+                        let each = requires.iter().flat_map(|(name, others)| {
+                            std::iter::once(name).chain(others).cloned()
+                        });
+                        seen.names.extend(each);
+                    }
+                    Part::When { name, .. } => {
+                        seen.names.insert(name.clone());
+                    }
+                    _ => {}
+                }
+            }
+        }
         let writer = u32::try_from(self.all.len()).expect("writers are bounded by the steps");
         self.all.push(Arc::new(Writer { nodes: nodes.clone(), declared: (!free).then_some(seen) }));
         self.known.insert(nodes, writer);
@@ -297,6 +315,9 @@ fn has_inside(parts: &[Part]) -> bool {
                 | Part::Items(_)
                 | Part::Contains { .. }
                 | Part::UnevaluatedItems(_)
+                | Part::Required(_)
+                | Part::Requires(_)
+                | Part::When { .. }
         )
     })
 }

@@ -1,7 +1,7 @@
 //! Who is let in and where the call goes: security, schemes, base addresses.
 
 use super::draft::{Finish, REACH, change};
-use super::read::{Alternative, Api, Operation, root_servers};
+use super::read::{Alternative, Api, Operation, root_servers, template};
 use super::resolve::{Node, Place};
 use crate::change::{Change, Entry, Subject};
 use crate::digest::canonical;
@@ -222,6 +222,35 @@ fn normal(url: &str) -> String {
         }
     }
     format!("{scheme}://{host}{}", path.trim_end_matches('/'))
+}
+
+/// Puts operations whose base path moved between the base address and the path where they were: what a call is sent to
+/// is the same. Returns how many.
+pub(crate) fn at_old_addresses(old: &Api<'_>, new: &mut Api<'_>) -> usize {
+    let addresses = |operation: &Operation<'_>| -> Vec<String> {
+        let base = |url: &String| normal(url).trim_end_matches('/').to_owned();
+        let path = template(&operation.path);
+        operation.servers.iter().map(|url| format!("{}{path}", base(url))).collect()
+    };
+    let mut gone: BTreeMap<(&str, Vec<String>), Vec<&String>> = BTreeMap::new();
+    for (key, was) in old.operations.iter().filter(|(key, _)| !new.operations.contains_key(*key)) {
+        gone.entry((&was.method, addresses(was))).or_default().push(key);
+    }
+    let mut moved = Vec::new();
+    for (key, is) in new.operations.iter().filter(|(key, _)| !old.operations.contains_key(*key)) {
+        if let Some([was]) = gone.remove(&(is.method.as_str(), addresses(is))).as_deref() {
+            moved.push((key.clone(), (*was).clone()));
+        }
+    }
+    for (now, before) in &moved {
+        if let (Some(mut operation), Some(was)) =
+            (new.operations.remove(now), old.operations.get(before))
+        {
+            operation.servers.clone_from(&was.servers);
+            new.operations.insert(before.clone(), operation);
+        }
+    }
+    moved.len()
 }
 
 /// Gives security schemes that only have another name now the name that they had: who presents a credential never sees it.

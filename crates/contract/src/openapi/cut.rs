@@ -4,14 +4,20 @@
 //! become a pair of their own; a change in it is then one change, however many places reach it.
 //! `allOf` parts are written out instead: they are one schema with what stands around them.
 
+mod lone;
+mod partners;
+
 use super::limits;
 use super::lower::{self, Lowering};
 use super::resolve::{Document, Place};
 use crate::decision::Flow;
 use crate::document::Problem;
+use lone::Definitions;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
+
+pub(crate) use lone::{holds_stand_in, place as defined, spelled, stands_in};
 
 /// Two declarations (or the two schemas of one place) and the direction in which they travel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,6 +83,7 @@ pub(crate) fn cut<'a>(old: &mut Side<'a>, new: &mut Side<'a>, pair: &Pair) -> Cu
         known: HashSet::new(),
         marks: BTreeMap::new(),
         steps: Vec::new(),
+        lone: (Definitions::default(), Definitions::default()),
     };
     if before == after {
         cutter.references(&before);
@@ -86,16 +93,21 @@ pub(crate) fn cut<'a>(old: &mut Side<'a>, new: &mut Side<'a>, pair: &Pair) -> Cu
     let (mut before, mut after) = cutter.both(&before, &after, &stack, false);
     tell(&mut before);
     tell(&mut after);
-    let children = std::mem::take(&mut cutter.children);
+    let mut children = std::mem::take(&mut cutter.children);
     if before == after {
         return Cut { own: None, children };
     }
-    let definitions = cutter.definitions();
-    for side in [&mut before, &mut after] {
-        if let Value::Object(members) = side
-            && !definitions.is_empty()
-        {
-            members.insert("$defs".to_owned(), Value::Object(definitions.clone()));
+    let lone = (cutter.write_out(true), cutter.write_out(false));
+    children.append(&mut cutter.children);
+    let marks = cutter.definitions();
+    for (side, lone) in [(&mut before, lone.0), (&mut after, lone.1)] {
+        let mut definitions = Value::Object(lone);
+        tell(&mut definitions);
+        if let (Value::Object(members), Value::Object(mut definitions)) = (side, definitions) {
+            definitions.extend(marks.clone());
+            if !definitions.is_empty() {
+                members.insert("$defs".to_owned(), Value::Object(definitions));
+            }
         }
     }
     Cut { own: Some((before, after)), children }
@@ -144,10 +156,49 @@ struct Cutter<'s, 'a> {
     /// What a mark stands for, and its number.
     marks: BTreeMap<String, usize>,
     steps: Vec<String>,
+    /// What stands on one side only, old and new.
+    lone: (Definitions, Definitions),
 }
 
 fn reference(value: &Value) -> Option<Place> {
     value.get("$ref").and_then(Value::as_str).map(lower::place)
+}
+
+/// The schema without an `allOf` that holds one reference and nothing else: it says the same beside the rest.
+fn undressed(value: &Value) -> Option<Value> {
+    let members = value.as_object().filter(|members| !members.contains_key("$ref"))?;
+    let [part] = members.get("allOf")?.as_array()?.as_slice() else { return None };
+    let inner = undressed(part).unwrap_or_else(|| part.clone());
+    let inner = inner.as_object().filter(|inner| inner.contains_key("$ref"))?;
+    let mut bare = inner.clone();
+    for (name, value) in members.iter().filter(|(name, _)| *name != "allOf") {
+        // Two texts at one place are two texts; anything else twice is left as it is.
+        if bare.insert(name.clone(), value.clone()).is_some() {
+            return None;
+        }
+    }
+    Some(Value::Object(bare))
+}
+
+/// The one alternative besides null of a union that stands alone, texts aside.
+fn nullable(value: &Value) -> Option<(&'static str, usize)> {
+    let members = value.as_object()?;
+    let keyword = ["anyOf", "oneOf"].into_iter().find(|keyword| members.contains_key(*keyword))?;
+    let dresses = |name: &String| {
+        matches!(name.as_str(), "title" | "description" | "default" | "deprecated" | "examples")
+    };
+    if members.keys().any(|name| name != keyword && !dresses(name)) {
+        return None;
+    }
+    let options = members.get(keyword)?.as_array()?;
+    let is_null = |option: &Value| option.get("type").is_some_and(|kind| kind == "null");
+    let mut others = (0..options.len()).filter(|&at| !is_null(&options[at]));
+    let only = others.next().filter(|_| options.len() == 2)?;
+    others.next().is_none().then_some((keyword, only))
+}
+
+fn is_union(value: &Value) -> bool {
+    ["anyOf", "oneOf"].iter().any(|keyword| value.get(*keyword).is_some())
 }
 
 impl Cutter<'_, '_> {
@@ -239,7 +290,25 @@ impl Cutter<'_, '_> {
         }
     }
 
+    /// One pair of places. A reference that is dressed on one side only (`allOf` around it alone, or null besides) is
+    /// the same one step further in.
     fn both(&mut self, old: &Value, new: &Value, stack: &Stack, all_of: bool) -> (Value, Value) {
+        match (undressed(old), undressed(new)) {
+            (Some(bare), None) => return self.both(&bare, new, stack, all_of),
+            (None, Some(bare)) => return self.both(old, &bare, stack, all_of),
+            _ => {}
+        }
+        match (nullable(old), nullable(new)) {
+            (Some((keyword, at)), None) if !is_union(new) => {
+                let (before, after) = self.both(&old[keyword][at], new, stack, true);
+                return (self.dressed(old, keyword, at, before, true), after);
+            }
+            (None, Some((keyword, at))) if !is_union(old) => {
+                let (before, after) = self.both(old, &new[keyword][at], stack, true);
+                return (before, self.dressed(new, keyword, at, after, false));
+            }
+            _ => {}
+        }
         match (reference(old), reference(new)) {
             (Some(a), Some(b)) if !all_of => {
                 self.child(&a, &b);
@@ -273,6 +342,22 @@ impl Cutter<'_, '_> {
                 self.both(&old, &new, &stack, all_of)
             }
         }
+    }
+
+    /// The union around one alternative that is done.
+    fn dressed(
+        &mut self,
+        around: &Value,
+        keyword: &str,
+        at: usize,
+        done: Value,
+        is_old: bool,
+    ) -> Value {
+        let mut around = around.clone();
+        around[keyword][at] = Value::Bool(true);
+        let mut written = self.alone(&around, is_old, 0);
+        written[keyword][at] = done;
+        written
     }
 
     /// The schema that a reference stands for, with what stands beside the reference; the
@@ -412,148 +497,6 @@ impl Cutter<'_, '_> {
             }
         }
         (Value::Array(old_out), Value::Array(new_out))
-    }
-
-    fn list(&mut self, a: &[Value], b: &[Value], stack: &Stack, all_of: bool) -> (Value, Value) {
-        let partners = self.partners(a, b);
-        let mut old_out: Vec<Option<Value>> = vec![None; a.len()];
-        let mut new_out: Vec<Option<Value>> = vec![None; b.len()];
-        for (at, partner) in partners.iter().enumerate() {
-            if let Some(other) = partner {
-                let (before, after) = self.both(&a[at], &b[*other], stack, all_of);
-                old_out[at] = Some(before);
-                new_out[*other] = Some(after);
-            }
-        }
-        let mut finish = |out: Vec<Option<Value>>, list: &[Value], is_old: bool| {
-            out.into_iter()
-                .zip(list)
-                .map(|(done, raw)| done.unwrap_or_else(|| self.alone(raw, is_old, 0)))
-                .collect()
-        };
-        (Value::Array(finish(old_out, a, true)), Value::Array(finish(new_out, b, false)))
-    }
-
-    /// Which branch of the new list is the old branch: the same reference, the same text, a
-    /// reference to the same text under another name, then what is left in order if it is as many.
-    fn partners(&mut self, a: &[Value], b: &[Value]) -> Vec<Option<usize>> {
-        let mut partners: Vec<Option<usize>> = vec![None; a.len()];
-        let mut taken = vec![false; b.len()];
-        for pass in 0..4 {
-            for (at, old) in a.iter().enumerate() {
-                if partners[at].is_some() {
-                    continue;
-                }
-                let found = b.iter().enumerate().position(|(other, new)| {
-                    !taken[other]
-                        && match (pass, reference(old), reference(new)) {
-                            (0, Some(a), Some(b)) => a == b,
-                            (1, _, _) => old == new,
-                            (2, Some(a), Some(b)) => {
-                                self.old.schema(&a, self.flow) == self.new.schema(&b, self.flow)
-                            }
-                            (2, None, None) => {
-                                old.get("title").is_some() && old.get("title") == new.get("title")
-                            }
-                            (3, None, None) => old.get("type") == new.get("type"),
-                            _ => false,
-                        }
-                });
-                if let Some(other) = found {
-                    partners[at] = Some(other);
-                    taken[other] = true;
-                }
-            }
-        }
-        partners
-    }
-
-    fn lone(&mut self, keyword: &str, value: &Value, is_old: bool) -> Value {
-        // Written out as a schema with this one keyword, so that the steps are kept.
-        let mut holder = Map::new();
-        holder.insert(keyword.to_owned(), value.clone());
-        match self.alone(&Value::Object(holder), is_old, 0) {
-            Value::Object(mut members) => members.remove(keyword).unwrap_or(Value::Null),
-            other => other,
-        }
-    }
-
-    /// A schema without a counterpart: its references are written out a few levels, then marked.
-    fn alone(&mut self, value: &Value, is_old: bool, depth: usize) -> Value {
-        if let Some(place) = reference(value) {
-            // The declaration may still exist on both sides and be reached only here.
-            let other =
-                if is_old { self.new.document.get(&place) } else { self.old.document.get(&place) };
-            if other.is_some() {
-                self.child(&place, &place);
-            }
-            if depth >= limits::UNFOLD_DEPTH {
-                let mark = self.mark(lower::key(&place));
-                return json!({"$ref": mark});
-            }
-            let side = if is_old { &mut *self.old } else { &mut *self.new };
-            let target = side.schema(&place, self.flow);
-            let target = beside(&target, value);
-            return self.alone(&target, is_old, depth + 1);
-        }
-        let Value::Object(members) = value else {
-            return value.clone();
-        };
-        let mut out = Map::new();
-        for (name, value) in members {
-            let rewritten = match (name.as_str(), value) {
-                ("properties" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
-                    Value::Object(
-                        named
-                            .iter()
-                            .map(|(member, schema)| {
-                                let step = match name.as_str() {
-                                    "properties" => Some(member.clone()),
-                                    "patternProperties" => Some("[]".to_owned()),
-                                    _ => None,
-                                };
-                                let pushed = step.is_some();
-                                self.steps.extend(step);
-                                let lone = self.alone(schema, is_old, depth);
-                                if pushed {
-                                    self.steps.pop();
-                                }
-                                (member.clone(), lone)
-                            })
-                            .collect(),
-                    )
-                }
-                ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => Value::Array(
-                    list.iter().map(|schema| self.alone(schema, is_old, depth)).collect(),
-                ),
-                ("prefixItems" | "items", Value::Array(list)) => {
-                    self.steps.push("[]".to_owned());
-                    let list =
-                        list.iter().map(|schema| self.alone(schema, is_old, depth)).collect();
-                    self.steps.pop();
-                    Value::Array(list)
-                }
-                (
-                    "items"
-                    | "additionalProperties"
-                    | "contains"
-                    | "unevaluatedItems"
-                    | "unevaluatedProperties",
-                    schema,
-                ) => {
-                    self.steps.push("[]".to_owned());
-                    let lone = self.alone(schema, is_old, depth);
-                    self.steps.pop();
-                    lone
-                }
-                ("not" | "if" | "then" | "else" | "propertyNames", schema) => {
-                    self.alone(schema, is_old, depth)
-                }
-                _ => value.clone(),
-            };
-            out.insert(name.clone(), rewritten);
-        }
-        Value::Object(out)
     }
 }
 

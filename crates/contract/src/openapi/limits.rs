@@ -10,6 +10,11 @@ pub const SCHEMA_DEPTH: usize = 200;
 /// member can be judged by what it holds without unrolling a recursive type.
 pub const UNFOLD_DEPTH: usize = 3;
 
+/// Definitions written out for one side of one pair, beyond those levels: what hangs on one member that is new or
+/// gone has a dozen, and some documents hang together as a whole. Deeper ones stand as names; where such a name bears
+/// on a finding, that is undecided.
+pub const DEFINITIONS: usize = 128;
+
 /// Ways in which one operation reaches one declaration that are kept for the decision map:
 /// recursive types have endlessly many, the shortest few name the field.
 pub const ROUTES: usize = 4;

@@ -69,6 +69,7 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
         }
     };
     access::under_old_names(&old, &mut new);
+    let moved = access::at_old_addresses(&old, &mut new);
     let map = options.decisions.as_ref();
     let mut matched = matched(&old, &new);
     let mut sides = (Side::new(old.document), Side::new(new.document));
@@ -110,7 +111,9 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
     }
     let names: Vec<String> = matched.iter().map(|one| one.name.clone()).collect();
     entries.extend(shared::entries(declarations, &names));
-    entries.extend(access::unused_servers(&old, &new, &entries));
+    if moved == 0 {
+        entries.extend(access::unused_servers(&old, &new, &entries));
+    }
     entries.extend(about(&old, &new));
     let mut lone = lone(&old, &new, options, &revisions);
     entries.append(&mut lone);

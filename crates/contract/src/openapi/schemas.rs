@@ -1,12 +1,12 @@
 //! One cut pair of schemas judged: edits, the engine's answer, the rules of the direction, and
 //! what an API adds to them.
 
-use super::cut::Pair;
+use super::cut::{self, Pair};
 use super::draft::{Finish, REACH, UNSURE, change};
 use super::operation::risky;
 use super::resolve::{Document, Place};
 use super::{tags, text};
-use crate::change::{Change, Subject};
+use crate::change::{Change, Side, Subject, Witness};
 use crate::decision::guess::{self, Spot};
 use crate::decision::{Flow, steps};
 use crate::edit::{Edit, What, walk};
@@ -17,7 +17,7 @@ use crate::prose::SignalKind;
 use crate::relation::Local;
 use crate::rules::authority::SF403;
 use crate::rules::comparison;
-use crate::rules::finding::{Context, Judgement, shown, shown_list};
+use crate::rules::finding::{Context, Judgement, claims_loss, shown, shown_list};
 use crate::rules::http::{SF512, SF519, SF529, SF540};
 use crate::rules::input::SF122;
 use crate::rules::{input, output};
@@ -76,6 +76,7 @@ pub(crate) fn judge(
     let mut found = Vec::new();
     let mut alternatives = Vec::new();
     let mut unreadable = false;
+    let mut unwritten = false;
     for mut edit in walk(&before, &after) {
         let inner = edit.field.clone();
         if inner.is_empty() || inner.starts_with('[') {
@@ -118,6 +119,17 @@ pub(crate) fn judge(
                 vec![comparison::unreadable(why, &context)]
             }
         };
+        if changes.iter().any(claims_loss) && engine.cancels_out(&edit) {
+            continue;
+        }
+        if changes.iter().any(claims_loss) && hangs_on_stand_in(&edit, &changes, own) {
+            unwritten = true;
+            continue;
+        }
+        engine.show(&edit, &mut changes);
+        for change in &mut changes {
+            retell(change, pair, documents, old);
+        }
         widen(pair.flow, &edit, &mut changes);
         if matches!(edit.what, What::VariantsChanged { .. })
             && changes.iter().any(|change| change.verdict > Verdict::Safe)
@@ -154,6 +166,19 @@ pub(crate) fn judge(
             });
         }
     }
+    let lone = |change: Change| Judged {
+        change: Change { path: pair.new.to_string(), ..change },
+        steps: Vec::new(),
+        schema: Some(new.clone()),
+        hints: Vec::new(),
+        by_text: None,
+        novel: false,
+        omitted: false,
+        alias: None,
+    };
+    if unwritten {
+        found.push(lone(comparison::undecided(&beyond(), &context)));
+    }
     let mut explained: Vec<Change> = found.iter().map(|judged| judged.change.clone()).collect();
     let unexplained = engine.explain(&mut explained, &context);
     for (judged, change) in found.iter_mut().zip(explained) {
@@ -161,19 +186,71 @@ pub(crate) fn judge(
         judged.change.witness = change.witness.filter(|witness| !holds_mark(&witness.value, old));
     }
     for mut change in unexplained {
-        change.path = pair.new.to_string();
-        found.push(Judged {
-            change,
-            steps: Vec::new(),
-            schema: Some(new.clone()),
-            hints: Vec::new(),
-            by_text: None,
-            novel: false,
-            omitted: false,
-            alias: None,
-        });
+        if change.witness.as_ref().is_some_and(|witness| is_of_stand_in(witness)) {
+            change = comparison::undecided(&beyond(), &context);
+        }
+        retell(&mut change, pair, documents, old);
+        found.push(lone(change));
     }
     found
+}
+
+/// Why nothing is said of what hangs on a declaration that only its name stands for.
+fn beyond() -> schema::Why {
+    schema::Why {
+        reason: format!(
+            "it hangs on more than {} declarations that the other side reaches otherwise",
+            super::limits::DEFINITIONS
+        ),
+        pointer: String::new(),
+        keyword: None,
+        spent: 0,
+    }
+}
+
+/// True where the edit, or what shows it, is about a name that stands for a declaration.
+fn hangs_on_stand_in(edit: &Edit, changes: &[Change], (old, new): &(Value, Value)) -> bool {
+    let stands = |root: &Value, at: &Option<String>| {
+        at.as_ref().is_some_and(|pointer| cut::stands_in(root, pointer))
+    };
+    stands(old, &edit.at.0)
+        || stands(new, &edit.at.1)
+        || [&edit.before, &edit.after].into_iter().flatten().any(cut::holds_stand_in)
+        || changes.iter().filter_map(|change| change.witness.as_ref()).any(is_of_stand_in)
+}
+
+/// True where a name that stands for a declaration is what shows a loss, or what refuses a value of the document: the
+/// two sides reach the declaration by different ways, and nothing is known.
+fn is_of_stand_in(witness: &Witness) -> bool {
+    let by = witness.rejected_by.strip_prefix("/$defs/").and_then(|by| by.strip_suffix("/const"));
+    let refused_by_one = by.is_some_and(|by| by.bytes().all(|byte| byte.is_ascii_digit()))
+        && !witness
+            .value
+            .pointer(&witness.instance_pointer)
+            .and_then(Value::as_str)
+            .is_some_and(|text| text.contains('#'));
+    refused_by_one || cut::holds_stand_in(&witness.value)
+}
+
+/// Says in words what only a name stands for, and where in the documents a value is refused.
+fn retell(change: &mut Change, pair: &Pair, documents: (Document<'_>, Document<'_>), own: &Value) {
+    if let Some(witness) = &mut change.witness
+        && witness.rejected_by.starts_with("/$defs/at")
+    {
+        let place = match witness.accepted_by {
+            Side::Old => locate(documents.1, &pair.new, &witness.rejected_by),
+            Side::New => locate(documents.0, &pair.old, &witness.rejected_by),
+        };
+        let place = place.to_string();
+        change.sentence = change.sentence.replace(&witness.rejected_by, &place);
+        witness.rejected_by = place;
+    }
+    change.sentence = cut::spelled(&change.sentence);
+    let Some(witness) = change.witness.take_if(|witness| holds_mark(&witness.value, own)) else {
+        return;
+    };
+    let name = shown(&witness.value);
+    change.sentence = change.sentence.replace(&name, "what another declaration describes");
 }
 
 /// What an API demands beyond the rules of a direction: there, a grant names operations.
@@ -388,6 +465,13 @@ pub(super) fn place_of(pair: &Pair, documents: (Document<'_>, Document<'_>), edi
 pub(super) fn locate(document: Document<'_>, base: &Place, pointer: &str) -> Place {
     let mut place = base.clone();
     let mut tokens: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
+    if let [keyword, name, ..] = tokens.as_slice()
+        && keyword == "$defs"
+        && let Some(defined) = cut::defined(name)
+    {
+        place = defined;
+        tokens.drain(..2);
+    }
     tokens.reverse();
     let mut hops = 0;
     while let Some(token) = tokens.pop() {
@@ -406,8 +490,14 @@ pub(super) fn locate(document: Document<'_>, base: &Place, pointer: &str) -> Pla
                 tokens.pop();
                 break;
             }
-            let target =
-                node.text("$ref").and_then(|reference| document.target(&place, reference).ok());
+            let dressed = match node.value.get("allOf").and_then(Value::as_array) {
+                Some(parts) if parts.len() == 1 => Some(place.child("allOf").child("0")),
+                _ => None,
+            };
+            let target = node
+                .text("$ref")
+                .and_then(|reference| document.target(&place, reference).ok())
+                .or(dressed);
             match target {
                 Some(target) if hops < super::limits::REF_CHAIN => {
                     hops += 1;

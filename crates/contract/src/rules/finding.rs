@@ -204,6 +204,11 @@ fn shown_value(value: &Value) -> String {
     format!("`{}`", shown(value).trim_matches('"'))
 }
 
+/// True where old values are said not to fit any more, or new ones to come, or where neither could be told.
+pub fn claims_loss(change: &Change) -> bool {
+    change.axes.compat >= Compat::Adaptable
+}
+
 /// The gravest verdict of several changes.
 pub fn worst(changes: &[Change]) -> Verdict {
     changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::Safe)

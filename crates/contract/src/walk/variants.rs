@@ -2,7 +2,7 @@
 //! became several.
 
 use super::compare::{likest, tags};
-use super::{Step, Walker};
+use super::{Step, Walker, likeness};
 use crate::edit::What;
 use crate::view::{Node, View};
 use serde_json::Value;
@@ -19,53 +19,31 @@ impl Walker {
         if was.variants.is_empty() && is.variants.is_empty() {
             return;
         }
-        let own = |node: &Node<'_>, view: &View| -> Vec<(String, Value)> {
-            if view.variants.is_empty() {
-                vec![(node.pointer.clone(), node.value.clone())]
-            } else {
-                view.variants.iter().map(|n| (n.pointer.clone(), n.value.clone())).collect()
-            }
-        };
-        let (before, after) = (own(old, was), own(new, is));
-        let mut left: Vec<usize> = (0..before.len()).collect();
-        let mut right: Vec<usize> = (0..after.len()).collect();
-        left.retain(|&l| {
-            let twin = right.iter().position(|&r| before[l].1 == after[r].1);
-            if let Some(position) = twin {
-                right.remove(position);
-            }
-            twin.is_none()
-        });
+        let inside = step.within(old, new);
+        let mut left: Vec<usize> = (0..was.variants.len().max(1)).collect();
+        let mut right: Vec<usize> = (0..is.variants.len().max(1)).collect();
         if !was.variants.is_empty() && !is.variants.is_empty() {
-            // Alternatives of one kind on both sides, or at one index with one tag, are one pair.
-            let pairs: Vec<(usize, usize)> = left
-                .iter()
-                .filter_map(|&l| {
-                    let kinds = View::of(&was.variants[l]).all_kinds();
-                    let alike: Vec<usize> = right
-                        .iter()
-                        .copied()
-                        .filter(|&r| View::of(&is.variants[r]).all_kinds() == kinds)
-                        .collect();
-                    let of_kind =
-                        left.iter().filter(|&&o| View::of(&was.variants[o]).all_kinds() == kinds);
-                    match alike.as_slice() {
-                        [only] if of_kind.count() == 1 => Some((l, *only)),
-                        _ => alike
-                            .iter()
-                            .copied()
-                            .find(|&r| tags(&was.variants[l]) == tags(&is.variants[r]))
-                            .map(|r| (l, r)),
-                    }
-                })
-                .collect();
+            let mut pairs = likeness::pairs(&was.variants, &is.variants);
+            pairs.sort_unstable();
+            left.retain(|at| !pairs.iter().any(|(l, _)| l == at));
+            right.retain(|at| !pairs.iter().any(|(_, r)| r == at));
             for (l, r) in pairs {
-                left.retain(|&x| x != l);
-                right.retain(|&x| x != r);
-                self.pair(&was.variants[l], &is.variants[r], step.clone());
+                self.pair(&was.variants[l], &is.variants[r], inside.clone());
             }
         } else {
             // One side has one form; walk it against its like on the other side.
+            let one_form = |node: &Node<'_>, view: &View, many: &View| -> Option<usize> {
+                let same = |twin: &Node<'_>| twin.value == node.value;
+                view.variants.is_empty().then(|| many.variants.iter().position(same)).flatten()
+            };
+            if let Some(twin) = one_form(old, was, is) {
+                left.clear();
+                right.retain(|&x| x != twin);
+            }
+            if let Some(twin) = one_form(new, is, was) {
+                right.clear();
+                left.retain(|&x| x != twin);
+            }
             let (one, many) = if was.variants.is_empty() { (was, is) } else { (is, was) };
             // Several forms of the same kind are one union: only the engine can judge it.
             let alike =
@@ -74,14 +52,14 @@ impl Walker {
                 if was.variants.is_empty() {
                     left.clear();
                     right.retain(|&x| x != twin);
-                    self.inner_pair(old, &is.variants[twin], step);
+                    self.inner_pair(old, &is.variants[twin], &inside);
                 } else {
                     right.clear();
                     left.retain(|&x| x != twin);
-                    self.inner_pair(&was.variants[twin], new, step);
+                    self.inner_pair(&was.variants[twin], new, &inside);
                 }
             } else if was.variants.is_empty() && was.describes_object {
-                self.split(was, is, step);
+                self.split(was, is, &inside);
             }
         }
         if !(left.is_empty() && right.is_empty()) {
