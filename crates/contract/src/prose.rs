@@ -4,6 +4,7 @@
 //! No claim of understanding: the reader looks for a few kinds of words in the sentences that
 //! changed and shows the sentence. Whatever it does not recognise is wording.
 
+mod deeds;
 mod defaults;
 mod guards;
 mod moved;
@@ -11,17 +12,24 @@ pub(crate) mod named;
 mod numbers;
 mod opposite;
 mod planted;
+mod promises;
+mod reach;
+mod siblings;
+mod spelling;
 mod twins;
+mod units;
+mod verbs;
 mod words;
 
 pub use defaults::{stated_default, stated_limit};
+pub use siblings::{Told, exchanged};
 
 use crate::lexicon::singular;
 use std::collections::BTreeSet;
 use twins::Changed;
 use words::{
     EFFECT_FAMILIES, EFFECT_PHRASES, EFFECT_VERBS, HANDLE_KINDS, HARD, NEGATIONS, REDUCED,
-    REDUCED_PHRASES, SOFT, UNITS, WIDE,
+    REDUCED_PHRASES, SOFT, WIDE,
 };
 
 /// One thing that a text edit moved.
@@ -76,16 +84,19 @@ pub enum SignalKind {
     HiddenText,
     /// The text gives the model an order that is not about the tool.
     OrderAppeared,
+    /// The text stood on a sibling before, and its own stands on another now.
+    TextOfSibling,
     /// The texts are too long, or differ in too many sentences, to be compared.
     NotCompared,
 }
 
 /// Compares two texts. Empty where the edit only rewords.
 ///
-/// Units are read only where the text is about one value, by [`compare_field`].
+/// A text about many things may name units of each: there, one counts only where nothing else differs.
 pub fn compare(old: &str, new: &str) -> Vec<Signal> {
     let mut signals = all_signals(old, new);
-    signals.retain(|signal| signal.kind != SignalKind::UnitMoved);
+    signals
+        .retain(|signal| signal.kind != SignalKind::UnitMoved || units::is_all_that_moved(signal));
     signals
 }
 
@@ -104,6 +115,7 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     let new_words = stems(new);
     let texts = opposite::Texts::read(old, new);
     let mut paired: BTreeSet<usize> = BTreeSet::new();
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
     let mut alone: Vec<&str> = Vec::new();
     for before in &gone {
         let twin = come
@@ -119,7 +131,10 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
                 reworded(before, after, &mut signals);
                 opposite::twins(before, after, &texts, &mut signals);
                 guards::twins((before, after), (&old_words, &new_words), &mut signals);
+                promises::twins((before, after), &texts, &mut signals);
+                reach::twins((before, after), old, &mut signals);
                 numbers::moved(before, after, &mut signals);
+                pairs.push((before, after));
             }
             None => {
                 alone.push(&before.text);
@@ -137,12 +152,19 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
     if let ([before], [after]) = (alone.as_slice(), fresh.as_slice()) {
         opposite::strangers(before, after, &texts, &mut signals);
         only_given_up(before, after, &mut signals);
+        promises::twins((before, after), &texts, &mut signals);
+        // `<= 50` has no word that could tell what it is about.
+        if tokens(before).len().max(tokens(after).len()) <= NAMES {
+            defaults::limit_moved(before, after, &mut signals);
+        }
     }
     for sentence in &come {
         appeared(&sentence.text, &old_words, &mut signals);
     }
     opposite::meanings_swapped(old, new, &mut signals);
     guards::signals((old, new), (&gone, &come), &mut signals);
+    promises::signals((old, new), (&gone, &come), &mut signals);
+    verbs::signals((old, new), &pairs, (&alone, &fresh), &mut signals);
     planted::signals(old, &come, &mut signals);
     moved::signals((old, new), (&gone, &come), &mut signals);
     signals.sort();
@@ -153,6 +175,7 @@ fn all_signals(old: &str, new: &str) -> Vec<Signal> {
 /// Compares the texts of one argument or field: besides [`compare`], its unit and the kind of handle it holds.
 pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
     let mut signals = all_signals(old, new);
+    signals.retain(|signal| !planted::is_about_an_argument(signal));
     let (was, is) = (sentences(old), sentences(new));
     if let (Some(before), Some(after)) = (was.first(), is.first()) {
         let (old_words, new_words) = (tokens(before), tokens(after));
@@ -163,7 +186,7 @@ pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
             handle_moved(before, after, &old_words, &new_words, &mut signals);
         }
         if names && !signals.iter().any(|signal| signal.kind == SignalKind::UnitMoved) {
-            unit_moved(before, after, &mut signals);
+            units::moved(before, after, &mut signals);
         }
     }
     defaults::moved_in_field(old, new, &mut signals);
@@ -251,7 +274,7 @@ pub(crate) fn key(sentence: &str) -> String {
 
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
-    for raw in text.replace('\u{2019}', "'").split_whitespace() {
+    for raw in spelling::plain(text).split_whitespace() {
         let trimmed = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
         if trimmed.starts_with('/') && trimmed.matches('/').count() > 1 {
             tokens.push("<path>".to_string());
@@ -311,6 +334,11 @@ pub fn same_text(a: &str, b: &str) -> bool {
     join(a) == join(b)
 }
 
+/// The signal of a text that a sibling of this name had before.
+pub fn text_of_sibling(before: &str, after: &str, sibling: &str) -> Signal {
+    signal(SignalKind::TextOfSibling, before, after, sibling)
+}
+
 fn signal(kind: SignalKind, before: &str, after: &str, word: &str) -> Signal {
     Signal { kind, before: before.into(), after: after.into(), word: word.into() }
 }
@@ -337,18 +365,10 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
     }
     let about_default = !found.is_empty();
     signals.append(&mut found);
-    if let (Some(old_limit), Some(new_limit)) = (stated_limit(before), stated_limit(after))
-        && !about_default
-    {
-        if new_limit < old_limit {
-            let word = new_limit.to_string();
-            signals.push(signal(SignalKind::LimitLowered, before, after, &word));
-        } else if new_limit > old_limit {
-            let word = new_limit.to_string();
-            signals.push(signal(SignalKind::LimitRaised, before, after, &word));
-        }
+    if !about_default {
+        defaults::limit_moved(before, after, signals);
     }
-    unit_moved(before, after, signals);
+    units::moved(before, after, signals);
     let (was, is) = (moved::choices(before), moved::choices(after));
     if was.len() >= 2 && !is.is_empty() {
         for choice in was.difference(&is) {
@@ -359,33 +379,6 @@ fn reworded(before: &str, after: &str, signals: &mut Vec<Signal>) {
         }
     }
     only_given_up(before, after, signals);
-}
-
-/// The sentences measure in other units.
-fn unit_moved(before: &str, after: &str, signals: &mut Vec<Signal>) {
-    let (old, new) = (tokens(before), tokens(after));
-    // How long a call takes is no unit of an argument or an answer.
-    let pace = |tokens: &[String]| {
-        tokens.iter().any(|t| matches!(t.as_str(), "slow" | "slower" | "fast" | "take" | "takes"))
-    };
-    let unmoved = pace(&old) || pace(&new) || defaults::same_times(before, after);
-    let families = if unmoved { &[] } else { UNITS };
-    for (_, family) in families {
-        let units = |text: &str, tokens: &[String]| -> BTreeSet<&'static str> {
-            let named = family.iter().filter(|spellings| {
-                spellings.iter().any(|spelling| {
-                    tokens.iter().any(|t| singular(t) == *spelling)
-                        || *spelling == "%" && text.contains('%')
-                })
-            });
-            named.filter_map(|spellings| spellings.first().copied()).collect()
-        };
-        let (was, is) = (units(before, &old), units(after, &new));
-        if !was.is_empty() && !is.is_empty() && was.is_disjoint(&is) {
-            let word = is.first().copied().unwrap_or_default();
-            signals.push(signal(SignalKind::UnitMoved, before, after, word));
-        }
-    }
 }
 
 /// `only` is gone, and a word of reach has come.

@@ -7,6 +7,7 @@ use crate::document::{self, Tool, ToolList};
 use crate::edit::walk;
 use crate::engine::{Direction, Pair, concerns_sets};
 use crate::heirs;
+use crate::prose;
 use crate::relation::Local;
 use crate::rules::finding::{Context, canonical, claims_loss, worst};
 use crate::rules::tool::{Fate, Hints};
@@ -31,11 +32,13 @@ pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
     }
     let heirs = heirs::find(&gone, &come, new, &options.renames);
 
+    let held = texts_held(old, &new_by_name, &come);
     let mut entries = Vec::new();
     let mut unchanged = 0;
     for tool in &old.tools {
         if let Some(now) = new_by_name.get(tool.name.as_str()) {
-            match pair(tool, now, options) {
+            let sibling = held.get(tool.name.as_str()).copied();
+            match pair_among(tool, now, sibling, options) {
                 Some(entry) => entries.push(entry),
                 None => unchanged += 1,
             }
@@ -54,6 +57,20 @@ pub fn diff(old: &ToolList, new: &ToolList, options: &Options) -> Diff {
     let counts = Counts { old: old.tools.len(), new: new.tools.len(), unchanged };
     let verdict = entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe);
     Diff { kind: Kind::Tools, verdict, entries, counts, flaws: Vec::new() }
+}
+
+/// Tools that hold the text of another one now, by [`prose::exchanged`].
+fn texts_held<'a>(
+    old: &'a ToolList,
+    new: &BTreeMap<&str, &'a Tool>,
+    come: &[&'a Tool],
+) -> BTreeMap<&'a str, &'a str> {
+    let text = |tool: &'a Tool| tool.raw.get("description").and_then(Value::as_str);
+    let kept = old.tools.iter().map(|tool| {
+        (tool.name.as_str(), text(tool), new.get(tool.name.as_str()).copied().and_then(text))
+    });
+    let come = come.iter().copied().map(|tool| (tool.name.as_str(), None, text(tool)));
+    prose::exchanged(&kept.chain(come).collect::<Vec<_>>())
 }
 
 /// A list that goes from many to none is a fault of the server or of its reader until proven
@@ -114,17 +131,27 @@ fn revision(tool: &Tool) -> Revision {
 
 /// One pair of tools with one name: `None` where nothing changed.
 pub fn pair(old: &Tool, new: &Tool, options: &Options) -> Option<Entry> {
+    pair_among(old, new, None, options)
+}
+
+/// The same, where it is known whose text the tool holds now.
+fn pair_among(old: &Tool, new: &Tool, sibling: Option<&str>, options: &Options) -> Option<Entry> {
     let (from, to) = (revision(old), revision(new));
     if from.digest == to.digest {
         return None;
     }
     let subject = Subject::Tool(new.name.clone());
-    let changes = changes(old, new, &subject, options);
+    let changes = changes(old, new, (&subject, sibling), options);
     Some(join(subject, Some(from), Some(to), changes))
 }
 
 /// The journey of one pair: walk, ask the engine, judge, see that nothing is left unexplained.
-fn changes(old: &Tool, new: &Tool, subject: &Subject, options: &Options) -> Vec<Change> {
+fn changes(
+    old: &Tool,
+    new: &Tool,
+    (subject, sibling): (&Subject, Option<&str>),
+    options: &Options,
+) -> Vec<Change> {
     let (old_text, new_text) = (all_text(old), all_text(new));
     let context = Context {
         subject,
@@ -133,7 +160,7 @@ fn changes(old: &Tool, new: &Tool, subject: &Subject, options: &Options) -> Vec<
         new_text: &new_text,
         prefix: "",
     };
-    let mut changes = tool::judge(old, new, &context);
+    let mut changes = tool::judge(old, new, sibling, &context);
     changes.extend(schemas(old, new, "inputSchema", Direction::Input, &context));
     changes.extend(schemas(old, new, "outputSchema", Direction::Output, &context));
     if changes.is_empty() {
@@ -238,7 +265,7 @@ fn removed(
     };
     let mut inner = Vec::new();
     let found = heir.map(|(heir, new, same_contract)| {
-        inner = changes(old, new, &subject, options);
+        inner = changes(old, new, (&subject, None), options);
         inner.retain(|change| change.class != Class::Cosmetic);
         (heir, fate(old, new, heir, *same_contract, &inner))
     });

@@ -15,7 +15,7 @@ use compare::{
     same_default, says_something,
 };
 use serde_json::Value;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// How deep members and items are walked. Deeper schemas are still compared by the engine.
@@ -33,6 +33,7 @@ pub fn walk(old: &Node<'_>, new: &Node<'_>) -> Vec<Edit> {
         was: true,
         is: true,
         sent: true,
+        held: None,
         depth: 0,
         unions: Vec::new(),
     };
@@ -57,6 +58,8 @@ struct Step {
     is: bool,
     /// Required on the old side where it stands.
     sent: bool,
+    /// The sibling whose text it holds now, where texts changed places.
+    held: Option<String>,
     depth: usize,
     /// The unions around it, the outermost first.
     unions: Vec<Arc<Union>>,
@@ -69,7 +72,7 @@ impl Step {
         } else {
             format!("{}.{suffix}", self.field)
         };
-        Step { field, depth: self.depth + 1, ..self.clone() }
+        Step { field, held: None, depth: self.depth + 1, ..self.clone() }
     }
 
     /// The step into an alternative of a union.
@@ -100,6 +103,23 @@ fn declaration<'a>(node: &Node<'a>) -> Node<'a> {
         }
     }
     node
+}
+
+/// Members that hold the text of another one now, by [`prose::exchanged`].
+fn texts_held<'a>(was: &'a View, is: &'a View) -> BTreeMap<&'a str, &'a str> {
+    let text = |node: &'a Node<'_>| node.value.get("description").and_then(Value::as_str);
+    let kept = was
+        .members
+        .iter()
+        .map(|(name, node)| (name.as_str(), text(node), is.member(name).and_then(text)));
+    let come = is.members.iter().filter(|(name, _)| was.member(name).is_none());
+    let told: Vec<_> =
+        kept.chain(come.map(|(name, node)| (name.as_str(), None, text(node)))).collect();
+    // Nothing moved, nothing to look for: most objects end here.
+    let moved = |(_, before, after): &&prose::Told<'_>| {
+        before.is_some() && after.is_some() && before != after
+    };
+    if told.iter().any(|one| moved(&one)) { prose::exchanged(&told) } else { BTreeMap::new() }
 }
 
 impl Walker {
@@ -194,7 +214,10 @@ impl Walker {
     fn text(&mut self, old: &Node<'_>, new: &Node<'_>, was: &View, is: &View, step: &Step) {
         let (before, after) = (was.description.unwrap_or(""), is.description.unwrap_or(""));
         if before != after {
-            let mut signals = prose::compare_field(before, after);
+            let mut signals = match &step.held {
+                Some(sibling) => vec![prose::text_of_sibling(before, after, sibling)],
+                None => prose::compare_field(before, after),
+            };
             // What the schema states itself is compared there; what is always sent has no default.
             let stated =
                 was.default.or(is.default).is_some() || step.sent && !step.field.is_empty();
@@ -458,6 +481,7 @@ impl Walker {
             };
             self.push(what, (None, Some(node)), (None, Some(node.value.clone())), &inner);
         }
+        let held = texts_held(was, is);
         for (name, old_member) in &was.members {
             let Some(new_member) = is.member(name) else {
                 continue;
@@ -467,6 +491,7 @@ impl Walker {
                 was: step.was && before,
                 is: step.is && after,
                 sent: before,
+                held: held.get(name.as_str()).map(|sibling| sibling.to_string()),
                 ..step.down(name)
             };
             if before != after {

@@ -99,6 +99,7 @@ pub(crate) fn moved(old: &str, new: &str, spot: &Spot<'_>) -> Option<Moved> {
                 | SignalKind::UnitMoved
                 | SignalKind::LimitLowered
                 | SignalKind::HandleMoved
+                | SignalKind::TextOfSibling
         );
         return Some(Moved {
             what: format!("{} (`{}`)", describe(signal.kind), signal.word),
@@ -131,6 +132,7 @@ fn describe(kind: SignalKind) -> &'static str {
         SignalKind::OrderAppeared => {
             "the text gives the model an order that is not about the operation"
         }
+        SignalKind::TextOfSibling => "it holds the text of a sibling, and its own stands elsewhere",
         SignalKind::NotCompared => "the text is too long to be compared",
     }
 }

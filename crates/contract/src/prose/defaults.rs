@@ -1,13 +1,13 @@
 //! Defaults and limits that a sentence states.
 
-use super::words::{DEFAULT_WORDS, JOINTS, LEFT_OUT};
-use super::{Signal, SignalKind, sentences, signal, tokens};
+use super::words::{DEFAULT_WORDS, JOINTS, LEFT_OUT, NEGATIONS};
+use super::{Signal, SignalKind, sentences, signal, spelling, tokens};
 use std::collections::BTreeSet;
 
 /// The literal default that a sentence states: `(default: 30)`, `defaults to us-east-1`, `off by default`. A default
 /// that is told in several words, or is a template, is none that can be compared.
 pub fn stated_default(sentence: &str) -> Option<String> {
-    let lower = sentence.to_lowercase();
+    let lower = spelling::plain(&sentence.to_lowercase());
     if let Some(switch) = switch_by_default(&lower) {
         return Some(switch);
     }
@@ -66,7 +66,7 @@ pub(super) fn speaks_of_default(sentence: &str) -> bool {
 /// The stated default is another one.
 pub(super) fn moved(before: &str, after: &str, found: &mut Vec<Signal>) {
     let moved = match (stated_default(before), stated_default(after)) {
-        (Some(old), Some(new)) => (old != new && !same_duration(&old, &new)).then_some(new),
+        (Some(old), Some(new)) => (!same_default((&old, before), (&new, after))).then_some(new),
         // One of them is told in several words: `a new branch` became `main`.
         _ => told_otherwise(before, after),
     };
@@ -104,11 +104,22 @@ pub(super) fn moved_in_field(old: &str, new: &str, found: &mut Vec<Signal>) {
         stated.next().is_none().then_some(first)
     };
     if let (Some((was, before)), Some((is, after))) = (one(old), one(new))
-        && was != is
-        && !same_duration(&was, &is)
+        && !same_default((&was, &before), (&is, &after))
     {
         found.push(signal(SignalKind::DefaultMoved, &before, &after, &is));
     }
+}
+
+/// Two spellings of one default, each with its sentence. What is off by default is false by default.
+fn same_default((was, before): (&str, &str), (is, after): (&str, &str)) -> bool {
+    let switch = |literal: &str| match literal {
+        "on" | "true" => Some(true),
+        "off" | "false" => Some(false),
+        _ => None,
+    };
+    let told = |sentence: &str| switch_by_default(&sentence.to_lowercase()).is_some();
+    let as_switch = (told(before) || told(after)) && switch(was).is_some();
+    was == is || same_duration(was, is) || as_switch && switch(was) == switch(is)
 }
 
 /// `1800s` and `30m` are one default.
@@ -143,20 +154,45 @@ pub(super) fn same_times(before: &str, after: &str) -> bool {
     !was.is_empty() && was == times(after)
 }
 
-/// The upper limit that a sentence states: `max 100`, `up to 50`, `at most 20`.
+/// The upper limit that a sentence states: `max 100`, `up to 50`, `at most 20`, `no more than 20`, `20 max`, `<= 20`.
 pub fn stated_limit(sentence: &str) -> Option<u64> {
-    let tokens = tokens(sentence);
-    for (position, word) in tokens.iter().enumerate() {
-        let announces = matches!(word.as_str(), "max" | "maximum" | "most" | "limited")
-            || word == "to" && position > 0 && tokens[position - 1] == "up";
-        if announces {
-            let number = tokens.iter().skip(position + 1).take(3).find_map(|t| t.parse().ok());
-            if number.is_some() {
-                return number;
+    let signs = ["<=", "=<", "≤"]
+        .iter()
+        .fold(sentence.to_owned(), |text, sign| text.replace(sign, " at most "));
+    let words = tokens(&signs);
+    let word = |at: Option<usize>| at.and_then(|at| words.get(at)).map_or("", String::as_str);
+    for (at, announces) in words.iter().enumerate() {
+        let before = |steps: usize| word(at.checked_sub(steps));
+        let is_most = matches!(announces.as_str(), "max" | "maximum" | "most");
+        let announced = is_most
+            || announces == "limited"
+            || announces == "to" && before(1) == "up"
+            || announces == "than"
+                && matches!(before(1), "more" | "larger" | "longer" | "greater" | "higher")
+                && matches!(before(2), "no" | "not" | "never")
+            || announces == "exceed" && NEGATIONS.contains(&before(1))
+            || announces == "at" && before(1) == "capped";
+        if announced {
+            let number = words.iter().skip(at + 1).take(3).find_map(|word| word.parse().ok());
+            // `50 max`, where nothing else follows that it could be the most of.
+            let behind = || before(1).parse().ok().filter(|_| is_most && at + 1 == words.len());
+            if let Some(number) = number.or_else(behind) {
+                return Some(number);
             }
         }
     }
     None
+}
+
+/// The stated limit is another one.
+pub(super) fn limit_moved(before: &str, after: &str, found: &mut Vec<Signal>) {
+    let kind = match (stated_limit(before), stated_limit(after)) {
+        (Some(old), Some(new)) if new < old => SignalKind::LimitLowered,
+        (Some(old), Some(new)) if new > old => SignalKind::LimitRaised,
+        _ => return,
+    };
+    let word = stated_limit(after).map(|limit| limit.to_string()).unwrap_or_default();
+    found.push(signal(kind, before, after, &word));
 }
 
 #[cfg(test)]
@@ -204,6 +240,29 @@ mod tests {
             ("Off by default.", "Default: off"),
         ] {
             assert_eq!(kinds(old, new), [], "{old} -> {new}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_read_however_it_is_stated() {
+        for text in [
+            "max 50",
+            "up to 50",
+            "at most 50 rows",
+            "no more than 50",
+            "50 max",
+            "<= 50",
+            "≤50",
+            "must not exceed 50",
+            "not longer than 50 letters",
+            "capped at 50",
+        ] {
+            assert_eq!(stated_limit(text), Some(50), "{text}");
+            let found = kinds(text, &text.replace("50", "20"));
+            assert!(found.contains(&SignalKind::LimitLowered), "{text}: {found:?}");
+        }
+        for text in ["more than 50", "50 rows", "max of the rows", "The 50 max values", "a < 50"] {
+            assert_eq!(stated_limit(text), None, "{text}");
         }
     }
 }

@@ -5,7 +5,7 @@ use super::twins::Sentence;
 use super::words::{
     ACTORS, DEEDS, FORCE, GUARDS, HARMLESS, LOOKS, NEGATIONS, PRICES, PROMISES, SOFTENERS,
 };
-use super::{Signal, SignalKind, known_effect, sentences, signal, stem, stems, tokens};
+use super::{Signal, SignalKind, known_effect, sentences, signal, stem, stems, tokens, verbs};
 use std::collections::BTreeSet;
 
 /// Of the texts as a whole.
@@ -218,7 +218,9 @@ fn deed_in_place_of_a_look(
         |sentence: &Sentence| sentences(old).first().is_some_and(|lead| *lead == sentence.text);
     let (Some(look), Some(deed)) = (first(&before.text), first(&after.text)) else { return };
     let looks = LOOKS.iter().any(|verb| stem(verb) == stem(&look));
-    if leads(before) && looks && is_deed(&deed) && !known_effect(&deed, &stems(old)) {
+    // `Email addresses` is no deed.
+    let is_done = verbs::leads_with_verb(&after.text);
+    if leads(before) && looks && is_done && is_deed(&deed) && !known_effect(&deed, &stems(old)) {
         found.push(signal(SignalKind::EffectAppeared, &before.text, &after.text, &deed));
     }
 }

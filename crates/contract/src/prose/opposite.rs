@@ -2,10 +2,10 @@
 //! went, a format, a range, a unit in brackets, what is taken where nothing is given, or which
 //! meaning belongs to which value.
 
-use super::words::{
-    FORMATS, JOINTS, LEFT_OUT, NEGATIONS, OPPOSITES, ORDERED, QUANTIFIERS, SHORT_UNITS,
+use super::words::{FORMATS, JOINTS, LEFT_OUT, NEGATIONS, OPPOSITES, ORDERED, QUANTIFIERS};
+use super::{
+    HANDLE_KINDS, NAMES, Signal, SignalKind, numbers, signal, stated_default, stem, tokens, units,
 };
-use super::{HANDLE_KINDS, Signal, SignalKind, numbers, signal, stated_default, stem, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words besides the opposites that may differ, on both sides together: beyond it another thing is said.
@@ -40,6 +40,12 @@ impl Texts {
         Texts { old: count(old), new: count(new) }
     }
 
+    /// True where the word stands there less often now.
+    pub(super) fn gave(&self, word: &str) -> bool {
+        let often = |counts: &BTreeMap<String, usize>| counts.get(word).copied().unwrap_or(0);
+        often(&self.new) < often(&self.old)
+    }
+
     /// True where the one word stands there less often now, and the other more often.
     fn gave_way(&self, gone: &str, come: &str) -> bool {
         let often = |counts: &BTreeMap<String, usize>, word| counts.get(word).copied().unwrap_or(0);
@@ -48,13 +54,16 @@ impl Texts {
     }
 }
 
+fn denies(word: &str) -> bool {
+    NEGATIONS.contains(&word) && word != "instead"
+}
+
 fn read(sentence: &str) -> Said {
     let words = merged(sentence);
-    let denies = |word: &String| NEGATIONS.contains(&word.as_str()) && word != "instead";
-    let negations = words.iter().filter(|word| denies(word) || word.as_str() == "can't").count();
+    let negations = words.iter().filter(|word| denies(word)).count();
     let content = words
         .iter()
-        .filter(|word| !denies(word) && word.as_str() != "can't")
+        .filter(|word| !denies(word))
         .filter(|word| !JOINTS.contains(&word.as_str()))
         .map(|word| root(word))
         .collect();
@@ -138,7 +147,7 @@ pub(super) fn twins(before: &str, after: &str, texts: &Texts, found: &mut Vec<Si
     if let Some((kind, word)) = numbers::range_moved(before, after) {
         found.push(signal(kind, before, after, &word));
     }
-    bracketed_unit(before, after, found);
+    units::short(before, after, found);
 }
 
 /// The one sentence that gave way to the one that came.
@@ -146,14 +155,19 @@ pub(super) fn strangers(before: &str, after: &str, texts: &Texts, found: &mut Ve
     let (was, is) = (read(before), read(after));
     // Texts of a word or two have nothing in common that could tell.
     let few = was.content.len() + is.content.len() <= FEW;
+    let names = was.words.len().max(is.words.len()) <= NAMES;
     if was.content.is_disjoint(&is.content) && !few {
+        // Such a text may name its format, and no more.
+        if let Some(word) = reformatted(before, after, &was, &is).filter(|_| names) {
+            found.push(signal(SignalKind::SaidOtherwise, before, after, &word));
+        }
         return;
     }
     let word = opposite(&was, &is, texts).or_else(|| reformatted(before, after, &was, &is));
     if let Some(word) = word {
         found.push(signal(SignalKind::SaidOtherwise, before, after, &word));
     }
-    bracketed_unit(before, after, found);
+    units::short(before, after, found);
 }
 
 /// A word that gave way to its opposite, or a `not` that came or went. Two of them cancel out.
@@ -175,7 +189,10 @@ fn opposite(was: &Said, is: &Said, texts: &Texts) -> Option<String> {
     }
     // The words are the same but for the negation and what goes with it.
     let turns_over = was.negations % 2 != is.negations % 2;
-    let denied = turns_over && (was.content == is.content || says_less_and_denies(was, is));
+    let denied = turns_over
+        && (was.content == is.content || says_less_and_denies(was, is))
+        // `always` and `never` are opposites of which one denies: that is one turn, and not two.
+        && !turns.iter().any(|(gone, come)| [gone, come].iter().any(|word| denies(word)));
     let odd = (turns.len() + usize::from(denied)) % 2 == 1;
     if !odd {
         return None;
@@ -195,7 +212,7 @@ fn says_less_and_denies(was: &Said, is: &Said) -> bool {
     let within = was.content.is_subset(&is.content) || is.content.is_subset(&was.content);
     let (denying, other) = if was.negations > is.negations { (was, is) } else { (is, was) };
     let denied = denying.words.iter().enumerate().any(|(at, word)| {
-        let denies = NEGATIONS.contains(&word.as_str()) || word == "can't";
+        let denies = NEGATIONS.contains(&word.as_str());
         let next = denying.words[at + 1..].iter().find(|word| !JOINTS.contains(&word.as_str()));
         denies && next.is_some_and(|next| other.content.contains(&root(next)))
     });
@@ -353,7 +370,7 @@ fn coarse(sentence: &str) -> Vec<String> {
 }
 
 /// Where two sentences differ in exactly one word: its places.
-fn replaced(was: &[String], is: &[String]) -> Option<(usize, usize)> {
+pub(super) fn replaced(was: &[String], is: &[String]) -> Option<(usize, usize)> {
     // An article or the word `please` before it is no difference.
     let bare = |words: &[String]| -> Vec<usize> {
         (0..words.len())
@@ -381,37 +398,6 @@ fn akin(a: &str, b: &str) -> bool {
     common >= 3 && (common >= shorter || common + tail + 2 > shorter)
 }
 
-/// `(s)` became `(ms)`.
-fn bracketed_unit(before: &str, after: &str, found: &mut Vec<Signal>) {
-    // Of brackets that stand apart: `item(s)` is a plural.
-    let inside = |sentence: &str| -> Vec<String> {
-        sentence
-            .split_whitespace()
-            .filter_map(|word| {
-                let word = word.trim_end_matches(|c: char| !matches!(c, ')' | ']'));
-                let inner = word.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-                inner.or_else(|| word.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')))
-            })
-            .map(str::to_lowercase)
-            .collect()
-    };
-    let (was, is) = (inside(before), inside(after));
-    for (_, family) in SHORT_UNITS {
-        let unit = |words: &[String]| {
-            family.iter().position(|spellings| {
-                spellings.iter().any(|spelling| words.iter().any(|word| word == spelling))
-            })
-        };
-        if let (Some(from), Some(to)) = (unit(&was), unit(&is))
-            && from != to
-            && !found.iter().any(|signal| signal.kind == SignalKind::UnitMoved)
-        {
-            let word = family[to].first().copied().unwrap_or_default();
-            found.push(signal(SignalKind::UnitMoved, before, after, word));
-        }
-    }
-}
-
 /// What one value meant, another one means now: `1 = low, 3 = high` became `1 = high, 3 = low`.
 pub(super) fn meanings_swapped(old: &str, new: &str, found: &mut Vec<Signal>) {
     let (was, is) = (meanings(old), meanings(new));
@@ -431,18 +417,27 @@ pub(super) fn meanings_swapped(old: &str, new: &str, found: &mut Vec<Signal>) {
     }
 }
 
-/// `name = meaning` and `name: meaning`, where the name is one word.
+/// `name = meaning`, `name: meaning` and `name (meaning)`, where the name is one word.
 fn meanings(text: &str) -> BTreeMap<String, (String, String)> {
     let mut found = BTreeMap::new();
-    for part in text.split([',', ';', '\n', '(', ')']) {
-        let part = part.trim().trim_end_matches('.');
-        // `Priority: 1 = low` tells of the 1.
-        let told = part.rsplit_once('=').or_else(|| part.split_once(": "));
-        let Some((name, meaning)) = told else { continue };
+    let mut tell = |name: &str, meaning: &str, part: &str| {
         let name = tokens(name).pop().unwrap_or_default();
         let meaning = tokens(meaning).join(" ");
         if !name.is_empty() && !meaning.is_empty() {
             found.insert(name, (meaning, part.to_owned()));
+        }
+    };
+    for part in text.split([',', ';', '\n', '(', ')']) {
+        let part = part.trim().trim_end_matches('.');
+        // `Priority: 1 = low` tells of the 1.
+        if let Some((name, meaning)) = part.rsplit_once('=').or_else(|| part.split_once(": ")) {
+            tell(name, meaning, part);
+        }
+    }
+    for (open, _) in text.match_indices(" (") {
+        let name = text[..open].rsplit(char::is_whitespace).next().unwrap_or_default();
+        if let Some((meaning, _)) = text[open + 2..].split_once(')') {
+            tell(name, meaning, &format!("{name} ({meaning})"));
         }
     }
     found
@@ -511,6 +506,17 @@ mod tests {
                 "Priority: 1 = high, 2 = medium, 3 = low",
                 SaidOtherwise,
             ),
+            (
+                "Mode: a (append) or w (overwrite).",
+                "Mode: a (overwrite) or w (append).",
+                SaidOtherwise,
+            ),
+            ("Writing isn't allowed.", "Writing is allowed.", SaidOtherwise),
+            ("The key wasn\u{2019}t shared.", "The key was shared.", SaidOtherwise),
+            ("Optional name.", "Required name.", SaidOtherwise),
+            ("Ignored if dry_run is set.", "Used only if dry_run is set.", SaidOtherwise),
+            ("Glob pattern", "Regular expression", SaidOtherwise),
+            ("Base64-encoded content", "Raw content", SaidOtherwise),
             ("Ratio between 0 and 1", "Ratio between 0 and 100", SaidOtherwise),
             ("Share (0–1)", "Share (0–100)", SaidOtherwise),
             ("Body in HTML", "Body in Markdown", SaidOtherwise),
@@ -533,6 +539,9 @@ mod tests {
             ("Do not include the leading slash", "Don't include the leading slash"),
             ("Cannot delete protected branches", "Can't delete protected branches"),
             ("The user's name", "The user\u{2019}s name"),
+            ("Attendees are not told.", "Attendees aren't told."),
+            ("It has not been sent.", "It hasn\u{2019}t been sent."),
+            ("Mode: a (append) or w (overwrite).", "Mode: w (overwrite) or a (append)."),
             ("If true, archived items are excluded", "If false, archived items are included"),
             ("If omitted, the current branch is used", "If not given, the current branch is used"),
             ("Id of the repo", "Id of the repository"),

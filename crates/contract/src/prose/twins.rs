@@ -40,7 +40,7 @@ pub(super) fn alike(a: &Sentence, b: &Sentence) -> f64 {
 }
 
 /// How alike two sentences are that are about the same thing; `None` where they are not. Of a few words one is enough
-/// that leads both: `Default: 10` and `Default: 50`.
+/// that leads both, or all but the numbers: `Default: 10` and `Default: 50`, `10 max` and `50 max`.
 pub(super) fn about_the_same(a: &Sentence, b: &Sentence) -> Option<f64> {
     const FEW: usize = 3;
     let score = alike(a, b);
@@ -48,7 +48,14 @@ pub(super) fn about_the_same(a: &Sentence, b: &Sentence) -> Option<f64> {
         let leads = (tokens(&a.text).into_iter().next(), tokens(&b.text).into_iter().next());
         a.words.len().max(b.words.len()) <= FEW && leads.0.is_some() && leads.0 == leads.1
     };
-    (score >= LIKE || score > 0.0 && led_alike()).then_some(score)
+    let but_for_numbers = || {
+        let words = |text: &str| -> Vec<String> {
+            let is_number = |word: &String| word.parse::<u64>().is_ok();
+            tokens(text).into_iter().filter(|word| !is_number(word)).collect()
+        };
+        words(&a.text) == words(&b.text)
+    };
+    (score >= LIKE || score > 0.0 && (led_alike() || but_for_numbers())).then_some(score)
 }
 
 /// The sentences that differ. `None` where they are more than are weighed.

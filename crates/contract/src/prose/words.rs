@@ -105,11 +105,11 @@ pub(super) const UNITS: &[(&str, &[&[&str]])] = &[
     (
         "money",
         &[
-            &["dollar", "usd"],
+            &["dollar", "usd", "$"],
             &["cent", "penny"],
-            &["euro", "eur"],
-            &["pound", "gbp"],
-            &["yen", "jpy"],
+            &["euro", "eur", "€"],
+            &["pound", "gbp", "£"],
+            &["yen", "jpy", "¥"],
         ],
     ),
     (
@@ -152,8 +152,16 @@ pub(super) const UNITS: &[(&str, &[&[&str]])] = &[
             &["inch"],
         ],
     ),
+    ("extent", &[&["pixel", "px"], &["percent", "percentage", "%"]]),
+    ("angle", &[&["degree", "deg"], &["radian", "rad"]]),
     ("temperature", &[&["celsius"], &["fahrenheit"], &["kelvin"]]),
 ];
+
+/// Units of money, by their first spelling.
+pub(super) const MONEY: &[&str] = &["dollar", "cent", "euro", "pound", "yen"];
+
+/// Signs that stand for a unit.
+pub(super) const SIGNS: &[&str] = &["%", "$", "€", "£", "¥"];
 
 /// Units of one or two letters: read only in brackets of their own, where they are no word.
 pub(super) const SHORT_UNITS: &[(&str, &[&[&str]])] = &[
@@ -164,7 +172,7 @@ pub(super) const SHORT_UNITS: &[(&str, &[&[&str]])] = &[
             &["ms", "msec", "milliseconds"],
             &["us", "µs", "microseconds"],
             &["ns", "nanoseconds"],
-            &["min", "mins", "minutes"],
+            &["min", "mins", "minutes", "m"],
             &["h", "hr", "hours"],
             &["d", "days"],
         ],
@@ -255,6 +263,40 @@ pub(super) const OPPOSITES: &[(&[&str], &[&str])] = &[
         &["execute", "executes", "run", "runs", "apply", "applies"],
     ),
     (&["wait", "waits", "waiting"], &["immediately", "background"]),
+    (
+        &["create", "creates", "created", "creating"],
+        &["delete", "deletes", "deleted", "deleting", "destroy", "destroys"],
+    ),
+    (
+        &["add", "adds", "added", "adding"],
+        &["remove", "removes", "removed", "removing", "delete", "deletes", "deleted"],
+    ),
+    (&["attach", "attaches", "attached"], &["detach", "detaches", "detached"]),
+    (&["link", "links", "linked"], &["unlink", "unlinks", "unlinked"]),
+    (&["assign", "assigns", "assigned"], &["unassign", "unassigns", "unassigned"]),
+    (&["subscribe", "subscribes"], &["unsubscribe", "unsubscribes"]),
+    (&["follow", "follows"], &["unfollow", "unfollows"]),
+    (&["install", "installs", "installed"], &["uninstall", "uninstalls", "uninstalled"]),
+    (&["connect", "connects", "connected"], &["disconnect", "disconnects", "disconnected"]),
+    (&["encrypt", "encrypts", "encrypted"], &["decrypt", "decrypts", "decrypted"]),
+    (
+        &["approve", "approves", "approved"],
+        &["reject", "rejects", "rejected", "decline", "declines"],
+    ),
+    (&["pause", "pauses", "paused"], &["resume", "resumes", "resumed"]),
+    (&["buy", "buys"], &["sell", "sells"]),
+    (
+        &["start", "starts", "starting", "begin", "begins", "beginning"],
+        &["stop", "stops", "stopping", "end", "ends", "ending", "finish"],
+    ),
+    (&["current"], &["previous"]),
+    (&["active"], &["inactive"]),
+    (&["internal"], &["external"]),
+    (&["higher"], &["lower"]),
+    (&["earlier"], &["later"]),
+    (&["optional", "optionally"], &["required", "mandatory"]),
+    (&["ignored", "ignores"], &["used", "applied", "applies", "honored", "honoured", "respected"]),
+    (&["sandbox", "sandboxed", "container", "isolated", "isolation"], &["host"]),
 ];
 
 /// How many of the things are meant that the next word names; one in place of another is a move.
@@ -283,6 +325,9 @@ pub(super) const FORMATS: &[&[&str]] = &[
     &["newline_separated", "line_separated"],
     &["pipe_separated"],
     &["tab_separated"],
+    &["raw", "unencoded"],
+    &["unix", "epoch"],
+    &["iso", "iso8601", "rfc3339"],
 ];
 
 /// Two numbers or sides whose order is a convention.
@@ -362,6 +407,7 @@ pub(super) const GUARDS: &[(&[&str], &[&str])] = &[
             "wait", "waits", "explicit",
         ],
     ),
+    (&["approve", "approves", "approved"], &["after", "until", "once", "unless", "before"]),
     (&["confirm", "confirms"], &["user", "person", "human", "you", "before", "first"]),
     (
         &["asks", "ask", "asking", "prompts", "prompt", "prompting"],
@@ -421,8 +467,11 @@ pub(super) const PRICES: &[&str] = &[
     "consumes credits", "costs credits", "is billed", "are billed",
 ];
 
-pub(super) const NEGATIONS: &[&str] =
-    &["not", "never", "no", "without", "cannot", "don't", "doesn't", "won't", "avoid", "instead"];
+pub(super) const NEGATIONS: &[&str] = &[
+    "not", "never", "no", "without", "cannot", "avoid", "instead", "don't", "doesn't", "didn't",
+    "won't", "can't", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't", "hadn't",
+    "shouldn't", "mustn't", "couldn't", "wouldn't", "needn't",
+];
 
 /// Words that make one of many: `the current project`.
 pub(super) const NARROW: &[&str] = &[
@@ -442,3 +491,44 @@ pub(super) const DEEDS_ON_WHAT_IS_THERE: &[&str] = &[
     "existing", "edit", "edits", "modify", "modifies", "save", "saves", "write", "writes", "set",
     "sets", "put",
 ];
+
+/// Phrases that promise that a call may be repeated.
+pub(super) const REPEATABLE: &[&str] = &[
+    "idempotent", "safe to retry", "safe to repeat", "safe to call again", "safely retried",
+    "safely be retried", "safely repeated", "can be retried", "can be repeated safely",
+];
+
+/// Words of a tool that runs what it is given.
+pub(super) const RUNS: &[&str] = &[
+    "run", "runs", "execute", "executes", "query", "queries", "sql", "command", "commands",
+    "script", "scripts", "statement", "statements", "code", "expression",
+];
+
+/// Words that set a limit to what is done.
+pub(super) const LIMITING: &[&str] = &[
+    "only", "just", "solely", "exclusively", "limited", "restricted", "confined", "must", "except",
+    "nothing",
+];
+
+/// Phrases of a call that goes on where it could fail.
+pub(super) const REGARDLESS: &[&str] =
+    &["even if", "even when", "even though", "regardless", "whether or not", "anyway"];
+
+/// Words of what somebody is granted.
+pub(super) const ACCESS: &[&str] = &[
+    "access", "permission", "permissions", "right", "rights", "scope", "scopes", "role",
+    "privilege", "privileges", "mode",
+];
+
+/// Words of what lies deeper.
+pub(super) const DEEPER: &[&str] = &[
+    "subfolder", "subfolders", "subdirectory", "subdirectories", "recursive", "recursively",
+    "descendants", "nested", "subpages",
+];
+
+/// Those who see a thing that few see, and that everybody sees.
+pub(super) const FEW_EYES: &[&str] = &[
+    "member", "members", "team", "private", "owner", "owners", "invited", "collaborators",
+    "internal",
+];
+pub(super) const MANY_EYES: &[&str] = &["public", "publicly", "everyone", "anyone", "everybody"];

@@ -74,10 +74,10 @@ fn at(
     bare(rule, context.subject, path.to_string(), values, judgement, sentence)
 }
 
-/// Judges everything about a tool that is not one of its schemas.
-pub fn judge(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
+/// Judges everything about a tool that is not one of its schemas. The sibling is the tool whose text it holds now.
+pub fn judge(old: &Tool, new: &Tool, sibling: Option<&str>, context: &Context<'_>) -> Vec<Change> {
     let mut changes = hints(old, new, context);
-    changes.extend(text(old, new, context));
+    changes.extend(text(old, new, sibling, context));
     changes.extend(task_support(old, new, context));
     changes.extend(notation(old, new, context));
     changes
@@ -181,14 +181,17 @@ fn hints(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
     changes
 }
 
-fn text(old: &Tool, new: &Tool, context: &Context<'_>) -> Vec<Change> {
+fn text(old: &Tool, new: &Tool, sibling: Option<&str>, context: &Context<'_>) -> Vec<Change> {
     let read =
         |tool: &Tool| tool.raw.get("description").and_then(Value::as_str).unwrap_or("").to_string();
     let (before, after) = (read(old), read(new));
     if before == after {
         return Vec::new();
     }
-    let mut signals: Vec<prose::Signal> = prose::compare(&before, &after);
+    let mut signals = match sibling {
+        Some(sibling) => vec![prose::text_of_sibling(&before, &after, sibling)],
+        None => prose::compare(&before, &after),
+    };
     signals.retain(|signal| {
         let stated = signal.kind == SignalKind::DefaultDropped
             && (wording::told_elsewhere(signal, context.new_text)

@@ -116,6 +116,13 @@ fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
             Judgement::LOOK.authority(Authority::Unknown),
             format!("the text gives the model an order that {}: {after}", signal.word),
         ),
+        SignalKind::TextOfSibling => (
+            Judgement::BREAKING.class(Class::Semantic).meaning(Meaning::Changed),
+            format!(
+                "holds the text now that `{}` had, and what it said stands elsewhere: {before} reads {after} now",
+                signal.word
+            ),
+        ),
         SignalKind::NotCompared => (
             Judgement::UNDECIDED,
             "the text changed and is too long, or changed in too many sentences, to be compared: a person reads it"
