@@ -38,6 +38,13 @@ drift_servers() {
     (cd "$target/drift" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 }
 
+# The official conformance suite, the Node that it needs and the SDK of the fixture server in conformance/.
+conformance_suite() {
+    mkdir -p "$target/conformance"
+    cp conformance/package.json conformance/package-lock.json "$target/conformance/"
+    (cd "$target/conformance" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+}
+
 python_servers() {
     rm -rf "$target/python"
     python3 -m venv "$target/python"
@@ -47,6 +54,7 @@ python_servers() {
 if command -v npm >/dev/null; then
     once node package.json package-lock.json -- node_servers
     once drift drift/package.json drift/package-lock.json -- drift_servers
+    once conformance conformance/package.json conformance/package-lock.json -- conformance_suite
 else
     echo "peers: no npm here, so no Node servers"
 fi

@@ -5,6 +5,7 @@ mod adapters;
 mod agents;
 mod approvals;
 mod bad_input;
+mod conformance;
 mod control;
 mod decision;
 mod decision_map;
