@@ -21,12 +21,12 @@ mod schemas;
 mod shared;
 mod tags;
 mod text;
+mod whole;
 mod wire;
 
 use crate::change::{Change, Counts, Diff, Entry, Kind, Revision, Subject};
-use crate::decision::guess::Spot;
 use crate::decision::places::{self, Known};
-use crate::decision::{DecisionMap, Flow, Reading};
+use crate::decision::{DecisionMap, Reading};
 use crate::diff::Options;
 use crate::document::{Bundle, Problem};
 use crate::lock::operations;
@@ -35,12 +35,11 @@ use crate::rules::http::SF501;
 use crate::tools::join;
 use crate::verdict::Verdict;
 use cut::Side;
-use draft::{Finish, change};
+use draft::change;
 use graph::Graph;
 use operation::{Comparison, Site};
 use read::{Api, Operation};
 use resolve::Place;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything known about one matched operation while the parts are put together.
@@ -114,7 +113,7 @@ pub fn diff(old: &Bundle, new: &Bundle, options: &Options) -> Result<Diff, Vec<P
     if moved == 0 {
         entries.extend(access::unused_servers(&old, &new, &entries));
     }
-    entries.extend(about(&old, &new));
+    entries.extend(whole::info(&old, &new));
     let mut lone = lone(&old, &new, options, &revisions);
     entries.append(&mut lone);
     let verdict = entries.iter().map(|entry| entry.verdict).max().unwrap_or(Verdict::Safe);
@@ -186,30 +185,6 @@ fn matched<'o, 'a>(old: &'o Api<'a>, new: &'o Api<'a>) -> Vec<Matched<'o, 'a>> {
         }
     }
     found
-}
-
-/// What the API says of itself as a whole.
-fn about(old: &Api<'_>, new: &Api<'_>) -> Option<Entry> {
-    const PLACE: &str = "/info/description";
-    let text = |api: &Api<'_>| -> Option<Value> {
-        api.document.bundle.root.pointer(PLACE).filter(|text| text.is_string()).cloned()
-    };
-    let (was, is) = (text(old), text(new));
-    let said = |text: &Option<Value>| -> String {
-        text.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let spot = Spot {
-        flow: Flow::Response,
-        path: &[],
-        schema: None,
-        reads: false,
-        error: false,
-        about: &[],
-    };
-    let place = Place { file: String::new(), pointer: PLACE.to_owned() };
-    let change = text::worded((&said(&was), &said(&is)), &spot, &place)?;
-    let change = change.values(was.as_ref(), is.as_ref());
-    Some(entry(Subject::Whole("info".to_owned()), None, None, vec![change]))
 }
 
 /// Operations on one side only.

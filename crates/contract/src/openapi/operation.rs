@@ -5,6 +5,7 @@ use super::draft::{Finish, NEW_NAME, REACH, UNSURE, change};
 use super::read::{Media, Operation, Parameter, ParameterKey};
 use super::resolve::{Node, Place};
 use super::text;
+use super::whole;
 use crate::change::Change;
 use crate::decision::Flow;
 use crate::decision::guess::{self, Spot};
@@ -196,9 +197,10 @@ impl<'o, 'a> Comparison<'o, 'a> {
 
     fn parameters(&mut self) {
         let (old, new) = (self.old, self.new);
+        let held = whole::texts_held(old, new);
         for (key, was) in &old.parameters {
             match new.parameters.get(key) {
-                Some(is) => self.parameter(key, was, is),
+                Some(is) => self.parameter(key, (was, is), held.get(key).copied()),
                 None => self.parameter_removed(key, was),
             }
         }
@@ -209,7 +211,12 @@ impl<'o, 'a> Comparison<'o, 'a> {
         }
     }
 
-    fn parameter(&mut self, key: &ParameterKey, was: &Parameter<'a>, is: &Parameter<'a>) {
+    fn parameter(
+        &mut self,
+        key: &ParameterKey,
+        (was, is): (&Parameter<'a>, &Parameter<'a>),
+        sibling: Option<&str>,
+    ) {
         let field = format!("{}.{}", key.location, was.name);
         let path = [key.location.as_str(), was.name];
         let flow = self.sent();
@@ -271,7 +278,10 @@ impl<'o, 'a> Comparison<'o, 'a> {
                 .guess(&decisions),
             );
         }
-        self.text(&was.node, &is.node, "description", &path, flow, None);
+        match sibling {
+            Some(sibling) => self.changes.push(whole::text_of_sibling(was, is, (&field, sibling))),
+            None => self.text(&was.node, &is.node, "description", &path, flow, None),
+        }
         self.deprecation(&was.node, &is.node, &field);
         self.pair(flow, None, &path, was.schema.as_ref(), is.schema.as_ref(), &is.node.place);
     }

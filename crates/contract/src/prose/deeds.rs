@@ -14,8 +14,8 @@ pub(super) const DEED_FAMILIES: &[&[&str]] = &[
         "locate", "identify", "review", "measure", "scan", "audit", "download", "export", "track",
         "collect", "print", "output", "expose", "tell", "ask", "lint", "simulate", "diff", "parse",
         "convert", "translate", "format", "render", "filter", "sort", "navigate", "open", "pull",
-        "capture", "take", "perform", "run", "use", "poll", "wait", "probe", "ping", "debug",
-        "explain", "suggest", "recommend", "generate", "make", "follow", "gather", "aggregate",
+        "capture", "take", "perform", "run", "poll", "wait", "probe", "ping", "debug", "explain",
+        "suggest", "recommend", "generate", "make", "follow", "gather", "aggregate",
     ],
     // Makes something that was not there.
     &[
@@ -56,7 +56,7 @@ pub(super) const DEED_FAMILIES: &[&[&str]] = &[
         "start", "run", "launch", "execute", "begin", "resume", "trigger", "invoke", "call",
         "boot", "initiate", "perform", "activate", "restart", "play", "evaluate", "test", "reboot",
         "continue", "process", "dispatch", "schedule", "queue", "apply", "deploy", "enable",
-        "submit", "open", "build", "use",
+        "submit", "open", "build",
     ],
     // Tells somebody.
     &[
@@ -110,11 +110,11 @@ pub(super) const DEED_FAMILIES: &[&[&str]] = &[
 
 /// Words before the verb that tell nothing of the deed: `Use this tool to create`.
 pub(super) const BEFORE_THE_VERB: &[&str] = &[
-    "this", "the", "a", "an", "tool", "tools", "function", "endpoint", "operation", "method",
-    "command", "api", "used", "to", "allows", "allow", "lets", "let", "helps", "help", "you", "it",
-    "can", "will", "that", "which", "please", "safely", "automatically", "permanently", "quickly",
-    "directly", "immediately", "manually", "asynchronously", "synchronously", "recursively",
-    "easily", "batch", "bulk",
+    "use", "this", "the", "a", "an", "tool", "tools", "function", "endpoint", "operation",
+    "method", "command", "api", "used", "to", "allows", "allow", "lets", "let", "helps", "help",
+    "you", "it", "can", "will", "that", "which", "please", "safely", "automatically",
+    "permanently", "quickly", "directly", "immediately", "manually", "asynchronously",
+    "synchronously", "recursively", "easily", "batch", "bulk",
 ];
 
 /// Words behind a verb in its bare form; behind a noun of the same letters they stand seldom.
@@ -136,10 +136,10 @@ pub(super) const ALSO_NOUNS: &[&str] = &[
     "stop", "comment", "message", "email", "mail", "share", "reply", "order", "charge", "bill",
     "transfer", "release", "lock", "block", "hold", "pause", "call", "process", "play", "archive",
     "import", "merge", "split", "star", "mute", "press", "click", "tap", "touch", "drag", "roll",
-    "show", "load", "read", "pull", "use", "return", "lint", "diff", "upload", "render", "store",
-    "empty", "clean", "trash", "drop", "reset", "abort", "finish", "complete", "exit", "close",
-    "kill", "sleep", "refund", "purchase", "rent", "hide", "ban", "invite", "follow", "zip",
-    "pack", "select", "edit", "insert", "make", "pay", "buy", "sell", "sync", "refresh", "toggle",
-    "join", "leave", "block", "boot", "restart", "reboot", "init", "setup", "checkout", "rollback",
-    "undo", "monitor", "probe", "save", "put", "install", "clear",
+    "show", "load", "read", "pull", "return", "lint", "diff", "upload", "render", "store", "empty",
+    "clean", "trash", "drop", "reset", "abort", "finish", "complete", "exit", "close", "kill",
+    "sleep", "refund", "purchase", "rent", "hide", "ban", "invite", "follow", "zip", "pack",
+    "select", "edit", "insert", "make", "pay", "buy", "sell", "sync", "refresh", "toggle", "join",
+    "leave", "boot", "restart", "reboot", "init", "setup", "checkout", "rollback", "undo",
+    "monitor", "probe", "save", "put", "install", "clear",
 ];

@@ -31,8 +31,10 @@ pub(super) fn signals(
 ) {
     let twin = || come.first().filter(|_| come.len() == 1).map_or("", |after| after.text.as_str());
     let mut withdrawn = |phrases: &[&'static str], about: &dyn Fn(&str) -> bool| {
-        let lost =
-            gone.iter().find_map(|sentence| Some((sentence, promised(&sentence.text, phrases)?)));
+        let lost = gone
+            .iter()
+            .filter(|sentence| about(&sentence.text))
+            .find_map(|sentence| Some((sentence, promised(&sentence.text, phrases)?)));
         if let Some((before, phrase)) = lost
             && promised(new, phrases).is_none()
             && !found.iter().any(|signal| signal.before == before.text)

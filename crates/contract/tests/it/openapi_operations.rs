@@ -289,3 +289,29 @@ fn extracting_a_declaration_is_notation() {
         assert_eq!(found.verdict, Verdict::Safe, "{old} -> {new}: {found:#?}");
     }
 }
+
+#[test]
+fn texts_that_changed_places_and_the_text_of_the_whole() {
+    let pair = |one: &str, two: &str| {
+        json!({"parameters": [
+            {"name": "source", "in": "query", "description": one, "schema": {"type": "string"}},
+            {"name": "target", "in": "query", "description": two, "schema": {"type": "string"}}
+        ], "responses": {}})
+    };
+    let (debited, credited) = ("Account that is debited.", "Account that is credited.");
+    check(pair(debited, credited), pair(credited, debited), Verdict::Refuse, &["SF540"]);
+    check(
+        pair(debited, credited),
+        pair("The account debited.", credited),
+        Verdict::Safe,
+        &["SF541"],
+    );
+    let about = |text: &str| {
+        let mut root = document(json!({"responses": {}}));
+        root["info"]["description"] = json!(text);
+        root
+    };
+    let (cents, dollars) = (about("Amounts are in cents."), about("Amounts are in dollars."));
+    check_documents(cents.clone(), dollars, Verdict::NewApproval, &["SF540"]);
+    check_documents(cents, about("The amounts are in cents."), Verdict::Safe, &[]);
+}
