@@ -194,6 +194,8 @@ pub struct Pair {
     same_values: bool,
     /// Schemas read for single places so far.
     asked: Cell<usize>,
+    /// Steps that are left for all questions.
+    steps: Cell<u64>,
 }
 
 impl Pair {
@@ -225,7 +227,22 @@ impl Pair {
             direction,
             same_values,
             asked: Cell::new(0),
+            steps: Cell::new(limits::ASKED_STEPS),
         }
+    }
+
+    /// Values of one schema that the other does not take, within the steps that are left.
+    fn without(&self, accepts: &Schema, rejects: &Schema, question: Question) -> Answer {
+        let mut question = question;
+        question.limits.steps = question.limits.steps.min(self.steps.get());
+        let (answer, spent) = schema::without(accepts, rejects, &question);
+        self.steps.set(self.steps.get() - spent.min(self.steps.get()));
+        answer
+    }
+
+    fn both(&self, old: &Schema, new: &Schema, question: Question) -> Relation {
+        let (lost, gained) = (self.without(old, new, question), self.without(new, old, question));
+        Relation { lost, gained }
     }
 
     /// True where the edit stands in alternatives that together take the same values as before, proved both ways: what
@@ -242,7 +259,11 @@ impl Pair {
                 && match (read(&self.written.0, &union.at.0), read(&self.written.1, &union.at.1)) {
                     (Some(old), Some(new)) => {
                         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
-                        is_same_set(&old, &new)
+                        let relation = self.both(&old, &new, Question::default());
+                        matches!(
+                            (relation.lost, relation.gained),
+                            (Answer::Nothing, Answer::Nothing)
+                        )
                     }
                     _ => false,
                 };
@@ -257,7 +278,7 @@ impl Pair {
         };
         let (old, new) = (read(&self.old, old)?, read(&self.new, new)?);
         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
-        Ok(relate(&old, &new, &question()))
+        Ok(self.both(&old, &new, question()))
     }
 
     /// The engine's answer about the two places of an edit. Where one object became tagged
@@ -289,7 +310,7 @@ impl Pair {
             let read = Schema::read(&usual, &ReadOptions::default());
             let new = Schema::read_at(Arc::clone(&self.new), new, &ReadOptions::default());
             if let (Ok(usual), Ok(new)) = (read, new) {
-                local.usual = Some(Local::of(&relate(&usual, &new, &question())).lost);
+                local.usual = Some(Local::of(&self.both(&usual, &new, question())).lost);
             }
         }
         Ok(local)
@@ -324,7 +345,7 @@ impl Pair {
         let read = |document: Arc<Value>| Schema::read_at(document, "", &ReadOptions::default());
         let (old, new) = (read(Arc::new(old)).ok()?, read(Arc::clone(&self.new)).ok()?);
         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
-        let Answer::Some(found) = relate(&old, &new, &question()).lost else { return None };
+        let Answer::Some(found) = self.without(&old, &new, question()) else { return None };
         let parents: Vec<&str> = edit.field.split('.').collect();
         let parents = &parents[..parents.len() - 1];
         let found: Vec<Witness> = found
@@ -358,16 +379,21 @@ impl Pair {
             return Vec::new();
         }
         let settled = changes.iter().any(|change| change.axes.compat >= Compat::Undecided);
-        let relation = match self.relate("", "") {
-            Ok(relation) => relation,
-            Err(_) if settled => return Vec::new(),
-            Err(problems) => return vec![comparison::unreadable(&first(&problems), context)],
+        let read = |document: &Arc<Value>| {
+            Schema::read_at(Arc::clone(document), "", &ReadOptions::default())
+        };
+        let (old, new) = match (read(&self.old), read(&self.new)) {
+            (Ok(old), Ok(new)) => (old, new),
+            _ if settled => return Vec::new(),
+            (Err(problems), _) | (_, Err(problems)) => {
+                return vec![comparison::unreadable(&first(&problems), context)];
+            }
         };
         let (answer, side) = match self.direction {
-            Direction::Input => (&relation.lost, Side::Old),
-            Direction::Output => (&relation.gained, Side::New),
+            Direction::Input => (self.without(&old, &new, question()), Side::Old),
+            Direction::Output => (self.without(&new, &old, question()), Side::New),
         };
-        match answer {
+        match &answer {
             Answer::Nothing => Vec::new(),
             Answer::Unknown(_) if settled => Vec::new(),
             Answer::Unknown(why) => vec![comparison::undecided(why, context)],
@@ -407,7 +433,7 @@ impl Pair {
             return None;
         }
         let read = |schema: &Value| Schema::read(schema, &ReadOptions::default()).ok();
-        let relation = relate(&read(old)?, &read(new)?, &question());
+        let relation = self.both(&read(old)?, &read(new)?, question());
         let (answer, side, what) = match self.direction {
             Direction::Input => (relation.gained, Side::New, "fits now and did not before"),
             Direction::Output => (relation.lost, Side::Old, "could come and no longer can"),

@@ -87,6 +87,12 @@ pub const UNFOLD_DEPTH: usize = 48;
 /// Unions of unions by reference multiply; what lies beyond is left to the schema engine, which decides anyway.
 pub const UNFOLD_STEPS: usize = 2_000;
 
+/// How many steps all questions about one pair of schemas may take together.
+///
+/// A step is 0.2 to 2 µs, so this stays within a second for a changed tool; the largest real pair takes a tenth of it.
+/// Beyond it the answer is `undecided`, and names the budget.
+pub const ASKED_STEPS: u64 = 600_000;
+
 /// How many schemas are read to explain the single changes of one pair of schemas.
 ///
 /// The largest real pair takes a few thousand. Beyond this a change is `undecided`, and names this as the reason; what the

@@ -142,18 +142,14 @@ impl Search<'_> {
                 branch.clauses.push(Arc::new(nodes.iter().map(|&node| vec![yes(node)]).collect()));
             }
             Part::One(nodes) => {
-                let alternative = |chosen: usize| {
-                    let mut facts = vec![yes(nodes[chosen])];
-                    facts.extend(
-                        nodes
-                            .iter()
-                            .enumerate()
-                            .filter(|&(other, _)| other != chosen)
-                            .map(|(_, &node)| no(node)),
-                    );
-                    facts
-                };
-                branch.clauses.push(Arc::new((0..nodes.len()).map(alternative).collect()));
+                let mut alternatives: Vec<Vec<Fact>> =
+                    nodes.iter().map(|&node| vec![yes(node)]).collect();
+                // Of those that are told apart by a tag, one that holds rules out the others.
+                for &(one, two) in self.together(id, nodes).iter() {
+                    alternatives[one].push(no(nodes[two]));
+                    alternatives[two].push(no(nodes[one]));
+                }
+                branch.clauses.push(Arc::new(alternatives));
             }
             Part::If { test, then, other } => {
                 let mut holds = vec![yes(*test)];

@@ -83,6 +83,7 @@
 //! number (`class`), so what did not change costs next to nothing. All work is counted in steps ([`limits`]); there is
 //! no clock, so the same question always has the same answer.
 
+mod apart;
 mod array;
 mod automaton;
 mod branch;
@@ -115,7 +116,7 @@ mod world;
 pub use evaluate::{Rejection, evaluate};
 pub use limits::Limits;
 pub use read::SchemaProblem;
-pub use relate::{Question, relate};
+pub use relate::{Question, relate, without};
 pub use resolve::{Documents, by_identifier};
 pub use schema::Schema;
 pub use value::key as value_key;

@@ -25,6 +25,9 @@ impl Default for Limits {
 /// of an unoptimised build is below 4 KiB, so this stays within a 2 MiB test thread.
 pub(crate) const FRAMES: usize = 220;
 
+/// Conditions that are open at once from which on it is settled first which alternative a value is of.
+pub(crate) const WIDE: usize = 12;
+
 /// How deep a schema may nest within itself before it is refused. The reader uses no call stack,
 /// but the independent validator that replays witnesses does.
 pub const SCHEMA_DEPTH: usize = 200;

@@ -58,6 +58,8 @@ pub(crate) struct Types(pub(crate) u8);
 
 impl Types {
     const INTEGER: u8 = 1 << 6;
+    /// Objects and nothing else.
+    pub(crate) const OBJECT: u8 = 1 << 5;
 
     pub(crate) fn add(&mut self, name: &str) -> bool {
         self.0 |= match name {

@@ -2,6 +2,7 @@
 
 use crate::branch::{Branch, Fact, Theory, glance};
 use crate::judge::Truth;
+use crate::node::Part;
 use crate::search::Search;
 use crate::world::Lit;
 use std::sync::Arc;
@@ -60,6 +61,9 @@ impl Search<'_> {
                 let mut truth = Truth::True;
                 for fact in alternative {
                     let mut own = glance(branch, fact);
+                    if own == Truth::Unknown && self.contradicts(branch, fact) {
+                        own = Truth::False;
+                    }
                     if deep && own == Truth::Unknown {
                         own = self.look(branch, fact);
                     }
@@ -77,7 +81,7 @@ impl Search<'_> {
                     Truth::False => {}
                 }
             }
-            self.steps.take(1);
+            self.steps.take(1 + clause.len() as u64 / 16);
             if holds {
                 branch.clauses.swap_remove(at);
                 moved = true;
@@ -101,6 +105,34 @@ impl Search<'_> {
             }
         }
         moved
+    }
+
+    /// True where a member that is asked for is said by the same name to be the opposite, or is not declared by who
+    /// writes it: as much as can be told without asking what it can be.
+    fn contradicts(&self, branch: &Branch, fact: &Fact) -> bool {
+        let (Theory::Object(facts), Fact::Present(name, lit)) = (&branch.theory, fact) else {
+            return false;
+        };
+        let undeclared = |writer: &u32| {
+            let declared = &self.writers.get(*writer).declared;
+            declared.as_ref().is_some_and(|seen| seen.covers(name) == Some(false))
+        };
+        let opposite = match lit {
+            Some(Lit::Yes(id)) => Some(Lit::No(*id)),
+            Some(Lit::No(id)) => Some(Lit::Yes(*id)),
+            _ => None,
+        };
+        let said = |opposite: Lit| {
+            facts.present.get(name).is_some_and(|lits| lits.contains(&opposite))
+                || facts.rules.iter().any(|&(id, part)| match &self.world.node(id).parts[part] {
+                    Part::Members(members) => members
+                        .named
+                        .get(&**name)
+                        .is_some_and(|&node| Lit::Yes(self.world.beside(id, node)) == opposite),
+                    _ => false,
+                })
+        };
+        opposite.is_some_and(said) || facts.writers.iter().any(undeclared)
     }
 
     /// Asks of one member or item whether it can exist, and whether it must be as the fact says.

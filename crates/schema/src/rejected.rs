@@ -77,10 +77,8 @@ impl Search<'_> {
             Part::Any(nodes) => clause.push(nodes.iter().map(|&node| no(node)).collect()),
             Part::One(nodes) => {
                 clause.push(nodes.iter().map(|&node| no(node)).collect());
-                for (first, &one) in nodes.iter().enumerate() {
-                    for &two in &nodes[first + 1..] {
-                        clause.push(vec![yes(one), yes(two)]);
-                    }
+                for &(one, two) in self.together(id, nodes).iter() {
+                    clause.push(vec![yes(nodes[one]), yes(nodes[two])]);
                 }
             }
             Part::Not(node) => clause.push(vec![yes(*node)]),

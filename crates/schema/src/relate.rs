@@ -22,11 +22,11 @@ pub struct Question {
 ///
 /// Pure and bounded: the same question always gets the same answer, within [`Limits::steps`] for each direction.
 pub fn relate(old: &Schema, new: &Schema, question: &Question) -> Relation {
-    Relation { lost: without(old, new, question), gained: without(new, old, question) }
+    Relation { lost: without(old, new, question).0, gained: without(new, old, question).0 }
 }
 
-/// Values of `accepts` that `rejects` does not take.
-fn without(accepts: &Schema, rejects: &Schema, question: &Question) -> Answer {
+/// One half of [`relate`], and the steps that it took: values of `accepts` that `rejects` does not take.
+pub fn without(accepts: &Schema, rejects: &Schema, question: &Question) -> (Answer, u64) {
     let world = World::new(accepts.arena(), rejects.arena());
     let mut search = Search::new(&world, question.limits);
     let (yes, no) = (accepts.arena().root, rejects.arena().root);
@@ -41,15 +41,13 @@ fn without(accepts: &Schema, rejects: &Schema, question: &Question) -> Answer {
     loop {
         let value = match search.inhabit(lits.clone()) {
             Outcome::Value(value) => (*value).clone(),
-            Outcome::Empty if witnesses.is_empty() => return Answer::Nothing,
+            Outcome::Empty if witnesses.is_empty() => {
+                return (Answer::Nothing, search.steps.spent());
+            }
             Outcome::Unknown(why) if witnesses.is_empty() => {
-                return Answer::Unknown(explain(
-                    &why,
-                    accepts,
-                    rejects,
-                    &world,
-                    search.steps.spent(),
-                ));
+                let spent = search.steps.spent();
+                let why = explain(&why, accepts, rejects, &world, spent);
+                return (Answer::Unknown(why), spent);
             }
             Outcome::Empty | Outcome::Unknown(_) => break,
         };
@@ -78,12 +76,14 @@ fn without(accepts: &Schema, rejects: &Schema, question: &Question) -> Answer {
         let Some(rejected) = rejected else { break };
         if let Some(reason) = disputed(accepts, rejects, &value) {
             if witnesses.is_empty() {
-                return Answer::Unknown(Why {
+                let spent = search.steps.spent();
+                let why = Why {
                     reason,
                     pointer: rejects.show(rejected.node, &rejected.below),
                     keyword: Some(rejected.keyword.to_string()),
-                    spent: search.steps.spent(),
-                });
+                    spent,
+                };
+                return (Answer::Unknown(why), spent);
             }
             break;
         }
@@ -102,7 +102,7 @@ fn without(accepts: &Schema, rejects: &Schema, question: &Question) -> Answer {
         }
     }
     witnesses.sort_by_cached_key(|witness| witness.value.to_string().len());
-    Answer::Some(witnesses)
+    (Answer::Some(witnesses), search.steps.spent())
 }
 
 /// Replays a value on both sides. A sentence where the independent validator disagrees.

@@ -8,7 +8,8 @@
 //! contains another value of its own set. A proof that leaned on this is remembered only once
 //! the set it leaned on is finished.
 
-use crate::branch::{Branch, Fact, Theory};
+use crate::apart::Face;
+use crate::branch::{Branch, Clause, Fact, Theory};
 use crate::judge::{Judge, Truth};
 use crate::limits::{self, Limits};
 use crate::node::{Admits, Kind, NodeId, Part};
@@ -89,6 +90,8 @@ pub(crate) struct Search<'a> {
     /// Break sites already shown: these keywords do not count as rejecting.
     pub(crate) shown: BTreeSet<(Id, String)>,
     pub(crate) seen_cache: HashMap<(Id, usize), Arc<Seen>>,
+    pub(crate) faces: HashMap<Id, Arc<Face>>,
+    pub(crate) overlaps: HashMap<(Id, NodeId, usize), Arc<Vec<(usize, usize)>>>,
 }
 
 impl<'a> Search<'a> {
@@ -108,6 +111,8 @@ impl<'a> Search<'a> {
             value_ids: HashMap::new(),
             shown: BTreeSet::new(),
             seen_cache: HashMap::new(),
+            faces: HashMap::new(),
+            overlaps: HashMap::new(),
         }
     }
 
@@ -323,7 +328,15 @@ impl<'a> Search<'a> {
                 own.filter(|value| value.as_str().is_some_and(|text| facts.allows(text))).collect();
             return self.first_that_holds(&origin, fitting);
         }
-        let smallest = (0..branch.clauses.len()).min_by_key(|&at| branch.clauses[at].len());
+        // Which of many alternatives the value is of tells more than any of the ways in which it misses others.
+        let chooses = |clause: &Clause| {
+            clause.iter().all(|facts| matches!(facts.first(), Some(Fact::Lit(Lit::Yes(_)))))
+        };
+        let is_wide = branch.clauses.len() > limits::WIDE;
+        let smallest = (0..branch.clauses.len()).min_by_key(|&at| {
+            let clause = &branch.clauses[at];
+            (is_wide && !chooses(clause), clause.len())
+        });
         let Some(at) = smallest else {
             return self.solve(&branch);
         };

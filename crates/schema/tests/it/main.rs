@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
+mod alternatives;
 mod generate;
 mod grammar;
 mod hard;

@@ -132,3 +132,25 @@ fn recursive_schemas_have_writers_at_every_level() {
     assert_eq!(ask(&old, &new, OpenObjects::DeclaredWriters).lost, Answer::Nothing);
     assert!(matches!(ask(&old, &new, OpenObjects::AsWritten).lost, Answer::Some(_)));
 }
+
+#[test]
+fn names_that_are_demanded_are_declared() {
+    let old = json!({"type": "object", "properties": {"a": true}, "required": ["token"]});
+    let mut new = old.clone();
+    new["dependentRequired"] = json!({"a": ["b"]});
+    let lost = ask(&old, &new, OpenObjects::DeclaredWriters).lost;
+    assert!(
+        matches!(&lost, Answer::Some(found) if found[0].value == json!({"a": null, "token": null})),
+        "{lost:?}"
+    );
+    // Asked for by another member, or by a branch.
+    let rest =
+        json!({"type": "object", "properties": {"a": true}, "dependentRequired": {"a": ["b"]}});
+    let closed =
+        json!({"type": "object", "properties": {"a": true}, "additionalProperties": false});
+    assert!(matches!(ask(&rest, &closed, OpenObjects::DeclaredWriters).lost, Answer::Some(_)));
+    // A map that names what must be in it is still one.
+    let map = json!({"type": "object", "required": ["a"]});
+    let lost = ask(&map, &closed, OpenObjects::DeclaredWriters).lost;
+    assert!(matches!(lost, Answer::Some(_)), "{lost:?}");
+}
