@@ -37,6 +37,17 @@ pub trait Store: Send + Sync {
     fn seen_all(&self, revisions: Vec<NewRevision>) -> Answer<'_, Vec<Seen>>;
     /// Notes a whole list of a server, now its current one. A granted tool that it lacks is noted as gone.
     fn list_seen(&self, list: NewList) -> Answer<'_, ()>;
+    /// Notes that these definitions, each a tool and a digest, are live at this time, or in the hands of an open session.
+    fn held(&self, server: String, held: Vec<(String, String)>, at: Millis) -> Answer<'_, ()>;
+    /// The digests of a tool's definitions that were so since then, the last first, of whatever scope: by what
+    /// credentials a client asks, and in which era, says nothing of what it knows.
+    fn kept(
+        &self,
+        server: String,
+        tool: String,
+        since: Millis,
+        limit: u32,
+    ) -> Answer<'_, Vec<String>>;
     /// Notes that a session was shown a list.
     fn shown(&self, session: SessionId, list: String, at: Millis) -> Answer<'_, ()>;
     /// All revisions of a server's tools, by tool and number.

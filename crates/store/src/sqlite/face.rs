@@ -58,6 +58,20 @@ impl Store for Sqlite {
         self.write(move |work| revisions::list_seen(work, &list))
     }
 
+    fn held(&self, server: String, held: Vec<(String, String)>, at: Millis) -> Answer<'_, ()> {
+        self.write(move |work| revisions::all_held(work, &server, &held, at))
+    }
+
+    fn kept(
+        &self,
+        server: String,
+        tool: String,
+        since: Millis,
+        limit: u32,
+    ) -> Answer<'_, Vec<String>> {
+        self.look(move |conn| revisions::kept(conn, &server, &tool, since, limit))
+    }
+
     fn shown(&self, session: SessionId, list: String, at: Millis) -> Answer<'_, ()> {
         self.write(move |work| revisions::shown(work, session, &list, at))
     }

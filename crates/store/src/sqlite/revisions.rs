@@ -21,6 +21,7 @@ pub(super) fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, Store
         |row| row.get(0),
     )?;
     if let Some(ordinal) = known {
+        held(work, &new.server, &new.tool, &new.digest, new.at)?;
         return Ok(Seen { ordinal, new: false });
     }
     let ordinal: u64 = work
@@ -40,10 +41,35 @@ pub(super) fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, Store
         .with("ordinal", ordinal);
     work.append(entry)?;
     work.run(
-        "INSERT INTO revision (server, tool, digest, ordinal, first_at, definition) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO revision (server, tool, digest, ordinal, first_at, last_at, definition)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)",
         params![new.server, new.tool, new.digest, ordinal, new.at, new.definition],
     )?;
     Ok(Seen { ordinal, new: true })
+}
+
+/// A definition is live, or in the hands of a session, at this time.
+fn held(
+    work: &mut Work<'_>,
+    server: &str,
+    tool: &str,
+    digest: &str,
+    at: Millis,
+) -> Result<(), StoreError> {
+    work.run(
+        "UPDATE revision SET last_at = max(last_at, ?4) WHERE server = ?1 AND tool = ?2 AND digest = ?3",
+        params![server, tool, digest, at],
+    )?;
+    Ok(())
+}
+
+pub(super) fn all_held(
+    work: &mut Work<'_>,
+    server: &str,
+    held_now: &[(String, String)],
+    at: Millis,
+) -> Result<(), StoreError> {
+    held_now.iter().try_for_each(|(tool, digest)| held(work, server, tool, digest, at))
 }
 
 pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreError> {
@@ -252,6 +278,19 @@ pub(super) fn definition(
 ) -> Result<Option<String>, StoreError> {
     let sql = "SELECT definition FROM revision WHERE server = ?1 AND tool = ?2 AND digest = ?3";
     Ok(conn.prepare_cached(sql)?.query_row([server, tool, digest], |row| row.get(0)).optional()?)
+}
+
+/// Of a tool, the digests of what was held since then, the last first.
+pub(super) fn kept(
+    conn: &Connection,
+    server: &str,
+    tool: &str,
+    since: Millis,
+    limit: u32,
+) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT digest FROM revision WHERE server = ?1 AND tool = ?2 AND last_at >= ?3
+               ORDER BY last_at DESC, ordinal DESC LIMIT ?4";
+    rows(conn, sql, &[&server, &tool, &since, &rows_of(limit)], |row| Ok(row.get(0)?))
 }
 
 /// The scope of a row; a store of an earlier version that is only read has none.

@@ -8,7 +8,7 @@ use crate::StoreError;
 pub(super) const APPLICATION: u32 = u32::from_be_bytes(*b"SfSt");
 
 /// Each migration brings the database to the version of its place in the list, counted from one.
-const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3];
+const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4];
 
 /// The version that this program reads and writes.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
@@ -106,6 +106,18 @@ CREATE TABLE granted (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO granted SELECT server, '', tool, digest, how, by, at, gone_at FROM granted_2;
 DROP TABLE granted_2;
+";
+
+/// When each definition was last in someone's hands: it ages by itself, not with the whole list that it came in. Of what was
+/// seen before that was told, the last list that had it says so.
+const VERSION_4: &str = "
+ALTER TABLE revision ADD COLUMN last_at INTEGER NOT NULL DEFAULT 0;
+UPDATE revision SET last_at = seen.at FROM (
+    SELECT list.server AS server, json_extract(tool.value, '$[0]') AS tool, json_extract(tool.value, '$[1]') AS digest,
+        max(list.last_at) AS at
+    FROM list, json_each(list.tools) AS tool GROUP BY 1, 2, 3
+) AS seen WHERE seen.server = revision.server AND seen.tool = revision.tool AND seen.digest = revision.digest;
+CREATE INDEX revision_last ON revision (server, tool, last_at);
 ";
 
 /// Brings the tables to this program's version, inside the caller's transaction.

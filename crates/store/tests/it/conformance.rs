@@ -96,6 +96,31 @@ pub async fn revisions_count_per_server_and_tool(store: &dyn Store) {
     assert_eq!(store.definition("a".into(), "x".into(), "no".into()).await.unwrap(), None);
 }
 
+pub async fn a_definition_ages_by_itself(store: &dyn Store) {
+    let new = |tool: &str, digest: &str, at| NewRevision {
+        server: "a".into(),
+        tool: tool.into(),
+        digest: digest.into(),
+        definition: "{}".into(),
+        at,
+    };
+    for (digest, at) in [("1", 0), ("2", 10), ("1", 20), ("3", 30)] {
+        store.seen(new("x", digest, NOON + at)).await.unwrap();
+    }
+    store.seen(new("y", "1", NOON + 40)).await.unwrap();
+    let kept = async |since, limit| {
+        store.kept("a".into(), "x".into(), NOON + since, limit).await.unwrap().concat()
+    };
+    assert_eq!(kept(0, 10).await, "312");
+    assert_eq!(kept(0, 2).await, "31");
+    assert_eq!(kept(11, 10).await, "31");
+    // One that a session still holds is as young as that, and what was said later by an older word does not age it.
+    store.held("a".into(), vec![("x".into(), "2".into())], NOON + 50).await.unwrap();
+    store.held("a".into(), vec![("x".into(), "2".into())], NOON + 5).await.unwrap();
+    assert_eq!(kept(21, 10).await, "23");
+    assert!(store.kept("b".into(), "x".into(), 0, 10).await.unwrap().is_empty());
+}
+
 pub async fn lists_come_back_and_are_shown(store: &dyn Store) {
     let new = |digest: &str, at| NewList {
         server: "a".into(),

@@ -397,6 +397,14 @@ fn a_store_of_the_first_version_is_migrated() {
     run(store.open_session(session())).unwrap();
     let of_all = store::NewGrant { scope: String::new(), ..grant() };
     run(store.grant(of_all)).unwrap();
+    let seen = store::NewRevision {
+        server: "github".into(),
+        tool: "create_issue".into(),
+        digest: "sha256:aa".into(),
+        definition: "{}".into(),
+        at: NOON,
+    };
+    run(store.seen(seen)).unwrap();
     drop(store);
     let conn = rusqlite::Connection::open(folder.path().join("steadfast.db")).unwrap();
     conn.execute_batch(
@@ -408,12 +416,19 @@ fn a_store_of_the_first_version_is_migrated() {
          ) STRICT, WITHOUT ROWID;
          INSERT INTO g SELECT server, tool, digest, how, by, at, gone_at FROM granted;
          DROP TABLE granted; ALTER TABLE g RENAME TO granted;
+         DROP INDEX revision_last; ALTER TABLE revision DROP COLUMN last_at;
          DROP TABLE list;
          CREATE TABLE list (
              server TEXT NOT NULL, digest TEXT NOT NULL, tools TEXT NOT NULL, pages TEXT, first_at INTEGER NOT NULL,
              last_at INTEGER NOT NULL, turns INTEGER NOT NULL, current INTEGER NOT NULL, UNIQUE (server, digest)
          ) STRICT;
          PRAGMA user_version = 1;",
+    )
+    .unwrap();
+    let tools = r#"[["create_issue","sha256:aa"]]"#;
+    conn.execute(
+        "INSERT INTO list VALUES ('github', 'l', ?1, NULL, ?2, ?2 + 5, 1, 1)",
+        rusqlite::params![tools, NOON],
     )
     .unwrap();
     drop(conn);
@@ -428,6 +443,11 @@ fn a_store_of_the_first_version_is_migrated() {
     let granted = run(store.grants("github".into())).unwrap();
     let holds = store::Grant::in_scope(&granted, "modern/none", "create_issue").unwrap();
     assert_eq!(holds.digest, "sha256:aa");
+    // A definition was last there with the last list that had it.
+    for (since, kept) in [(NOON + 5, 1), (NOON + 6, 0)] {
+        let found = run(store.kept("github".into(), "create_issue".into(), since, 9)).unwrap();
+        assert_eq!(found.len(), kept);
+    }
     let report = run(verify_store(&store, &Trust::default(), |_| {})).unwrap();
     assert!(report.is_sound(), "{:?}", report.faults);
 }

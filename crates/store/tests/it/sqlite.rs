@@ -16,6 +16,7 @@ mod conforms {
         revisions_count_per_server_and_tool
         lists_come_back_and_are_shown
         a_grant_moves_by_explicit_calls_alone
+        a_definition_ages_by_itself
         a_request_has_attempts_and_outcomes
         nothing_leaves_without_a_decision
         doubt_is_not_repeated_and_is_resolved
