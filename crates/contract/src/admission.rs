@@ -16,6 +16,7 @@
 //! | gone | refuse `TOOL_REMOVED` |
 
 mod bearing;
+mod faults;
 mod judge;
 mod refusal;
 
@@ -125,6 +126,11 @@ pub struct Facts<'a> {
     pub live: &'a [Arc<Revised>],
     /// What was accepted; none for a name that came back, or was never granted.
     pub granted: Option<&'a Arc<Revised>>,
+    /// What was accepted of a name that went and came back as something else. It grants nothing any more; what came back
+    /// is measured by it all the same.
+    pub lapsed: Option<&'a Arc<Revised>>,
+    /// More definitions may be what the call was planned under than the candidates hold.
+    pub crowded: bool,
     /// What is live was read recently enough for this call.
     pub verified: bool,
     /// The client said in this call that it knows this live revision.

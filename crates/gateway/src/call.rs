@@ -18,7 +18,7 @@ pub(crate) use depends::Relied;
 pub(crate) use proven::Proven;
 pub(crate) use rounds::Rounds;
 pub(crate) use shape::Seen;
-pub(crate) use task::{About, Deferred, Later};
+pub(crate) use task::{About, Deferred, Later, Minted};
 
 use crate::event;
 use crate::heavy::heavy;
@@ -202,6 +202,10 @@ struct Acquainted {
     /// What this client was shown of the tool at any time.
     earlier: Vec<Arc<Revised>>,
     granted: Option<Arc<Revised>>,
+    /// What was granted of a name that came back as something else.
+    lapsed: Option<Arc<Revised>>,
+    /// The candidates are not all that there may be.
+    crowded: bool,
     verified: bool,
     /// The arguments with what the gateway fills in, where that is more than what came.
     filled: Option<Value>,
@@ -215,6 +219,7 @@ impl Acquainted {
         let [live] = &self.live[..] else { return false };
         let same = |revised: &Arc<Revised>| revised.digest() == live.digest();
         !self.candidates.is_empty()
+            && self.lapsed.is_none()
             && self.candidates.iter().chain(&self.earlier).all(same)
             && self.granted.as_ref().is_none_or(same)
     }
@@ -233,6 +238,8 @@ impl Acquainted {
             live: &self.live,
             history: &self.history,
             granted: self.granted.as_ref(),
+            lapsed: self.lapsed.as_ref(),
+            crowded: self.crowded,
             verified: self.verified,
             acknowledged: self.acknowledged.as_deref(),
             twice: session.upstream().lists_twice(&call.tool),
@@ -277,13 +284,14 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let mut earlier = session.view().earlier(&call.tool);
     // Nothing was shown here: everything that was listed of late may be what the caller knows. Where old calls are or
     // were carried over, some client still makes them, whatever its session was shown.
+    let mut crowded = false;
     if grade == Grade::None || session.adapters().converts(&call.tool) {
-        let kept = match session.kept(&call.tool).await {
+        let (kept, more) = match session.kept(&call.tool).await {
             Ok(kept) => kept,
             Err(why) => return session.broken(&call, turn, &why).await,
         };
         if grade == Grade::None {
-            candidates = kept;
+            (candidates, crowded) = (kept, more);
         } else {
             earlier.extend(kept);
         }
@@ -315,7 +323,9 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         candidates,
         grade,
         live,
-        granted,
+        granted: granted.stands,
+        lapsed: granted.lapsed,
+        crowded,
         verified: verified.is_ok(),
         acknowledged,
     };
@@ -490,7 +500,7 @@ async fn refuse(
         refusal.changed.push(Fault {
             rule: "revisions",
             field: None,
-            what: "its definition goes back and forth between revisions; once it holds still, the same call is judged by that one alone".to_owned(),
+            what: "its definition goes back and forth between revisions; once it has held still for some minutes, or a person accepted it, the same call is judged by that one alone".to_owned(),
         });
     }
     let person = times >= crate::limits::REPEATS && !unsettled;

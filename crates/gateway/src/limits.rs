@@ -46,8 +46,13 @@ pub const OVERLAP: Duration = Duration::from_secs(60);
 /// How long a definition that was listed may still be in some client's hands.
 pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Lists of one server that are looked through for such definitions.
-pub const KEPT_LISTS: u32 = 16;
+/// How often a session takes down that what its client was shown is still in its hands. A process that is killed loses as
+/// much of that time, which is added to the day.
+pub const KEEP: Duration = Duration::from_secs(10 * 60);
+
+/// Definitions of one tool that are looked through for those that a client may hold. A tool that is worked on moves some times
+/// in a day; where one moves more often, a call with an effect wants a fresh look.
+pub const KEPT_DEFINITIONS: u32 = 32;
 
 /// Lists whose pages are being fetched at once in one session: the oldest walk starts again.
 pub const WALKS: usize = 16;
@@ -90,8 +95,17 @@ pub const MIRRORED: usize = 64;
 /// How long an earlier definition counts when it comes back: rolling deploys take minutes.
 pub const ROLLING: Duration = Duration::from_secs(15 * 60);
 
-/// Readings in a row with one definition after which it has settled.
-pub const SETTLED: u32 = 5;
+/// Readings in a row with one definition after which one that came back has settled, where [`SETTLED_FOR`] has passed too.
+/// By chance they all meet the same one of two equal replicas once in 10^18 times, the larger part of four to one once in
+/// 650,000, and of nine to one twice in a thousand. Five, as it was, came by chance each sixteenth time.
+pub const SETTLED: u32 = 60;
+
+/// How long it has to be the only one that is read: readings come by the hundred in a second where calls do, and a balancer
+/// may send all of those to one place. Who accepts it does not wait.
+pub const SETTLED_FOR: Duration = Duration::from_secs(5 * 60);
+
+/// The pause between two unasked readings until then, in place of [`POLL`]: [`SETTLED`] of them take as long as that.
+pub const POLL_UNSETTLED: Duration = Duration::from_secs(5);
 
 /// The pause between two starts of a server that answered nothing in between; each further one doubles it.
 pub const RESTART_PAUSE: Duration = Duration::from_millis(200);
@@ -129,6 +143,10 @@ pub const HEAVY_ANSWER: usize = 64 << 10;
 
 /// Tasks of one session whose result was not fetched yet; the oldest counts as in doubt.
 pub const TASKS: usize = 1_024;
+
+/// Names of tasks of which it is known for whom they run, of all sessions with a server: of ten days of a busy team. One that
+/// is forgotten is answered for by the server alone.
+pub const MINTED: usize = 10_000;
 
 /// Values of one member that others rely on, kept by their digests: a session works with some dozens of objects.
 pub const RELIED: usize = 256;

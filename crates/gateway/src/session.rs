@@ -2,9 +2,11 @@
 
 mod changes;
 mod clerk;
+mod grants;
 mod greeting;
 mod hub;
 mod instructions;
+mod kept;
 mod leaving;
 mod list;
 mod observe;
@@ -36,6 +38,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{NewSession, SessionEnd, SessionId, Store};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use turns::Queued;
 
 /// The error of a request that the server can no longer answer. Outside of the range that the protocol reserves.
@@ -58,6 +61,8 @@ enum Open {
     Initialize,
     /// What the server is and can do, asked without a handshake.
     Discover,
+    /// The server's own list, of which nothing is known: when it was asked for, and whether from its beginning.
+    List(Instant, bool),
     /// A question about a call that runs as a task.
     Task(Arc<Deferred>, About),
     /// A stream of notices.
@@ -101,6 +106,9 @@ pub struct Session {
     /// Digest of the list that the client was last told of.
     noticed: Mutex<String>,
     recorded: tokio::sync::Mutex<Recorded>,
+    /// When it was last taken down what its client may hold.
+    kept_at: Mutex<Instant>,
+    raw: Mutex<kept::Raw>,
     changes: Mutex<changes::Changes>,
     later: Mutex<Later>,
     relied: Mutex<Relied>,
@@ -173,6 +181,8 @@ impl Session {
             progress: Mutex::default(),
             noticed: Mutex::default(),
             recorded: tokio::sync::Mutex::default(),
+            kept_at: Mutex::new(Instant::now()),
+            raw: Mutex::default(),
             changes: Mutex::default(),
             later: Mutex::default(),
             relied: Mutex::default(),
@@ -232,6 +242,11 @@ impl Session {
                     }
                     // A sign of life waits for nobody.
                     "ping" => self.pass(&message).await,
+                    _ if self.is_foreign_task(&message) => {
+                        // As one that nobody knows.
+                        let text = message::failure(id, INVALID_PARAMS, "Task not found");
+                        self.reply(id, text).await;
+                    }
                     // What one client asks after a call that is being decided leaves after that call.
                     _ if self.in_order && self.queued.load(Ordering::Acquire) > 0 => {
                         let id = id.clone();
@@ -283,6 +298,9 @@ impl Session {
                     match if carried { None } else { self.forget(id) } {
                         Some(Open::Initialize) => self.greeted(id, &message).await,
                         Some(Open::Discover) => self.discovered(id, &message).await,
+                        Some(Open::List(asked, first)) => {
+                            self.given(id, &message, asked, first).await;
+                        }
                         Some(Open::Task(deferred, about)) => {
                             let text = self.of_task(&deferred, about, &message).await;
                             self.say(Outgoing::answer(id, text)).await;
@@ -362,6 +380,7 @@ impl Session {
     pub async fn close(&self, how: SessionEnd) {
         lock(&self.hub.live).remove(&self.id);
         self.doubt_tasks().await;
+        self.keep(true).await;
         let closed = self.hub.store.close_session(self.id, how, event::now()).await;
         self.noted("the end of a session", closed);
     }
@@ -437,7 +456,7 @@ impl Session {
                     true
                 }
                 Some(Open::Initialize) | None => true,
-                Some(Open::Plain | Open::Discover | Open::Task(..) | Open::Listen { .. }) => false,
+                Some(_) => false,
             };
             if !answered_elsewhere {
                 // Nobody will answer it.

@@ -6,9 +6,8 @@ use crate::heavy::heavy;
 use crate::session::{Hub, Session, Tally};
 use crate::upstream::Health;
 use crate::{event, limits};
-use contract::admission::{Code, Compare, InForce};
-use contract::{Change, Revised};
-use contract::{Class, Compat, Meaning};
+use contract::admission::{Code, Compare, InForce, OnWider};
+use contract::{Authority, Change, Class, Compat, Meaning, Revised};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -230,6 +229,9 @@ impl OnRecord {
     }
 }
 
+/// What was granted of tools, by name.
+type Measures = HashMap<String, Arc<Revised>>;
+
 /// Why it cannot be said what holds.
 #[derive(Debug, thiserror::Error)]
 pub enum StatusError {
@@ -257,14 +259,17 @@ pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StatusErro
             more_sessions += 1;
             continue;
         }
+        // Where that cannot be read, it is shown as it was.
+        let _ = session.heed_accepted().await;
         let key = (server.to_owned(), session.scope());
         if !on_record.contains_key(&key) {
             let known = OnRecord::read(session.store(), server, &key.1).await?;
             on_record.insert(key.clone(), Arc::new(known));
         }
         if let Some(known) = on_record.get(&key).cloned() {
+            let measures = measures(&session, &known, filter).await;
             let filter = filter.clone();
-            let told = heavy(move || session_status(&session, &known, &filter)).await;
+            let told = heavy(move || session_status(&session, &known, &measures, &filter)).await;
             sessions.push(told.map_err(StatusError::Unfinished)?);
         }
     }
@@ -295,7 +300,28 @@ pub async fn of(hubs: &[Arc<Hub>], filter: &Filter) -> Result<Status, StatusErro
     Ok(Status { pid: std::process::id(), version, sessions, more_sessions, adapters })
 }
 
-fn session_status(session: &Arc<Session>, known: &OnRecord, filter: &Filter) -> SessionStatus {
+/// By what the reach of calls is measured, where that is not what is live. What cannot be read is no measure here: calls
+/// of it are stopped for that.
+async fn measures(session: &Session, known: &OnRecord, filter: &Filter) -> Measures {
+    let mut measures = Measures::new();
+    for (tool, granted) in known.granted.iter().filter(|(tool, _)| filter.takes_tool(tool)) {
+        let live = session.runs(tool);
+        let Some(first) = live.first() else { continue };
+        if live.iter().any(|live| live.digest() != granted.revision.digest)
+            && let Ok(granted) = session.granted(tool, first.digest()).await
+        {
+            measures.extend(granted.stands.or(granted.lapsed).map(|one| (tool.clone(), one)));
+        }
+    }
+    measures
+}
+
+fn session_status(
+    session: &Arc<Session>,
+    known: &OnRecord,
+    measures: &Measures,
+    filter: &Filter,
+) -> SessionStatus {
     let current = session.upstream().catalogue();
     let last = session.view().last().map(|last| Arc::clone(&last.catalogue));
     let mut names: BTreeSet<String> = known.granted.keys().cloned().collect();
@@ -308,7 +334,7 @@ fn session_status(session: &Arc<Session>, known: &OnRecord, filter: &Filter) -> 
     let tools = names
         .iter()
         .take(limits::STATUS_TOOLS)
-        .map(|name| tool_status(session, known, name, held_back.as_deref()))
+        .map(|name| tool_status(session, known, measures, name, held_back.as_deref()))
         .collect();
     SessionStatus {
         session: session.id().to_string(),
@@ -330,6 +356,7 @@ fn session_status(session: &Arc<Session>, known: &OnRecord, filter: &Filter) -> 
 fn tool_status(
     session: &Session,
     known: &OnRecord,
+    measures: &Measures,
     tool: &str,
     served: Option<&Catalogue>,
 ) -> ToolStatus {
@@ -358,7 +385,7 @@ fn tool_status(
         advertised: known.revisions(tool, &live),
         alternates: session.upstream().alternates(tool),
         snapshot,
-        execution: execution(session, known, tool, &candidates),
+        execution: execution(session, known, measures.get(tool), tool, &candidates),
         granted: known.granted.get(tool).cloned(),
         calls: session.tallied(tool),
     }
@@ -368,6 +395,7 @@ fn tool_status(
 fn execution(
     session: &Session,
     known: &OnRecord,
+    measure: Option<&Arc<Revised>>,
     tool: &str,
     candidates: &[Arc<Revised>],
 ) -> Execution {
@@ -402,11 +430,57 @@ fn execution(
             }
         }
     }
-    let goes = matches!(gravest.decision.as_str(), "forward" | "adapt");
-    if goes && session.settings().policy.hold_effects && !reads {
+    let goes = |e: &Execution| matches!(e.decision.as_str(), "forward" | "adapt");
+    if goes(&gravest)
+        && let Some(beyond) =
+            measure.and_then(|m| beyond_grant(session, m, &live, candidates, reads))
+    {
+        gravest = beyond;
+    }
+    if goes(&gravest) && session.settings().policy.hold_effects && !reads {
         gravest = Execution { by: gravest.by, ..plain("hold", Code::ApprovalRequired) };
     }
     Execution { runs_under, ..gravest }
+}
+
+/// What becomes of a call that uses the reach by which the live revisions go beyond what was granted.
+fn beyond_grant(
+    session: &Session,
+    granted: &Arc<Revised>,
+    live: &[Arc<Revised>],
+    candidates: &[Arc<Revised>],
+    reads: bool,
+) -> Option<Execution> {
+    let policy = session.settings().policy;
+    let entries = live.iter().filter_map(|live| session.comparisons().compare(granted, live));
+    let changes: Vec<Change> = entries
+        .flat_map(|entry| entry.changes.clone())
+        .filter(|change| match change.axes.authority {
+            Authority::Wider => true,
+            Authority::Unknown => !reads,
+            Authority::Same | Authority::Narrower => false,
+        })
+        .collect();
+    let looked = !candidates.is_empty()
+        && live.iter().all(|live| candidates.iter().all(|one| one.digest() == live.digest()));
+    let decision = match policy.on_wider {
+        _ if changes.is_empty() => return None,
+        _ if policy.holds_doubt(!reads) => "hold",
+        OnWider::Refuse => "refuse",
+        _ if looked => return None,
+        _ => "refuse",
+    };
+    let surely = changes.iter().any(|change| change.axes.authority == Authority::Wider);
+    let code = if surely { Code::AuthorityWidened } else { Code::ContractUndecided };
+    let over: BTreeSet<String> = changes.iter().filter_map(|change| change.field.clone()).collect();
+    let rules: BTreeSet<String> = changes.iter().map(|change| change.rule.to_owned()).collect();
+    Some(Execution {
+        decision: decision.to_owned(),
+        code: Some(code.name().to_owned()),
+        over: over.into_iter().collect(),
+        rules: rules.into_iter().collect(),
+        ..Execution::default()
+    })
 }
 
 /// What becomes of a call from one revision to another.

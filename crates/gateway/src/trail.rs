@@ -1,6 +1,6 @@
 //! The definitions that one tool has had lately: whether a change was one, or replicas take turns.
 
-use crate::limits;
+use crate::{event, limits};
 use contract::Revised;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,33 +11,39 @@ use tokio::time::Instant;
 pub struct Trail {
     /// With the time of the last reading that had it, oldest first.
     pub seen: VecDeque<(Arc<Revised>, Instant)>,
-    /// A definition that had gone came back.
+    /// A definition that had gone came back, and none has been the only one for long enough since.
     pub alternates: bool,
-    /// Readings in a row with one definition.
-    steady: u32,
+    /// Since when, by the clock.
+    pub since: u64,
+    /// Readings in a row with one definition, and when the first of them was.
+    steady: Option<(u32, Instant)>,
 }
 
 impl Trail {
     /// True where it may still matter that the tool was there.
     pub fn is_recent(&self, now: Instant) -> bool {
-        self.seen.back().is_some_and(|(_, at)| now.duration_since(*at) < limits::ROLLING)
+        self.alternates
+            || self.seen.back().is_some_and(|(_, at)| now.duration_since(*at) < limits::ROLLING)
     }
 
     /// Takes down that a reading had this definition.
     pub fn saw(&mut self, revised: &Arc<Revised>, now: Instant) {
         let newest = self.seen.back().is_some_and(|(last, _)| last.digest() == revised.digest());
         if newest {
-            self.steady += 1;
-            if self.steady >= limits::SETTLED {
+            let (readings, first) = self.steady.get_or_insert((0, now));
+            *readings += 1;
+            // Both: many readings in a moment, or few in a long time, may all have met one of several replicas.
+            let long = now.duration_since(*first) >= limits::SETTLED_FOR;
+            if long && *readings >= limits::SETTLED {
                 self.alternates = false;
                 self.seen.drain(..self.seen.len() - 1);
             }
         } else {
             let earlier = self.seen.iter().position(|(r, _)| r.digest() == revised.digest());
             if let Some((_, at)) = earlier.and_then(|index| self.seen.remove(index)) {
-                self.alternates |= now.duration_since(at) < limits::ROLLING;
+                self.came_back(at, now);
             }
-            self.steady = 0;
+            self.steady = Some((1, now));
             self.seen.push_back((Arc::clone(revised), now));
             if self.seen.len() > limits::HISTORY {
                 self.seen.pop_front();
@@ -46,5 +52,81 @@ impl Trail {
         if let Some((_, at)) = self.seen.back_mut() {
             *at = now;
         }
+    }
+
+    /// A definition is there again that was last read `at` that time.
+    fn came_back(&mut self, at: Instant, now: Instant) {
+        let lately = |at: Instant| now.duration_since(at) < limits::ROLLING;
+        if self.alternates || !lately(at) {
+            return;
+        }
+        self.alternates = true;
+        self.since = event::now();
+        // What had gone long before is part of no deploy.
+        self.seen.retain(|(_, at)| lately(*at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::Tool;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn definition(text: &str) -> Arc<Revised> {
+        let raw = json!({"name": "x", "description": text, "inputSchema": {"type": "object"}});
+        Arc::new(Revised::new(Tool { name: "x".to_owned(), raw, ordinal: None }))
+    }
+
+    /// A trail on which a definition came back, and the moment.
+    fn returned() -> (Trail, Arc<Revised>, Instant) {
+        let (one, two, now) = (definition("one"), definition("two"), Instant::now());
+        let mut trail = Trail::default();
+        for revised in [&one, &two] {
+            trail.saw(revised, now);
+            assert!(!trail.alternates, "a change is one");
+        }
+        trail.saw(&one, now);
+        assert!(trail.alternates);
+        (trail, one, now)
+    }
+
+    #[test]
+    fn neither_many_readings_nor_a_long_time_alone_settle_what_came_back() {
+        let (mut trail, one, now) = returned();
+        for _ in 0..10 * limits::SETTLED {
+            trail.saw(&one, now + Duration::from_secs(1));
+        }
+        assert!(trail.alternates, "many replicas answer many times in a second");
+        trail.saw(&one, now + limits::SETTLED_FOR);
+        assert!(!trail.alternates);
+        let (mut trail, one, now) = returned();
+        trail.saw(&one, now + 10 * limits::SETTLED_FOR);
+        assert!(trail.alternates, "two readings are chance");
+    }
+
+    #[test]
+    fn another_definition_begins_the_count_anew() {
+        let (mut trail, one, now) = returned();
+        let pause = limits::SETTLED_FOR / limits::SETTLED;
+        for reading in 0..10 * limits::SETTLED {
+            let other = definition("two");
+            trail.saw(if reading % 50 == 49 { &other } else { &one }, now + pause * reading);
+            assert!(trail.alternates, "{reading}");
+        }
+        assert_eq!(trail.seen.len(), 2);
+    }
+
+    #[test]
+    fn what_comes_back_after_it_was_settled_is_another_change() {
+        let (one, two, now) = (definition("one"), definition("two"), Instant::now());
+        let mut trail = Trail::default();
+        trail.saw(&one, now);
+        for reading in 0..=limits::SETTLED {
+            trail.saw(&two, now + limits::SETTLED_FOR / limits::SETTLED * reading);
+        }
+        trail.saw(&one, now + limits::SETTLED_FOR);
+        assert!(!trail.alternates);
     }
 }

@@ -234,15 +234,14 @@ impl Upstream {
     }
 
     /// The revisions that may run a call of this tool: the listed one, and, while a rolling deploy alternates, all
-    /// that came and went lately.
+    /// that came and went since it began.
     pub fn live(&self, tool: &str) -> Vec<Arc<Revised>> {
         let known = lock(&self.known);
         let listed = known.catalogue.as_ref().map_or(&[][..], |catalogue| catalogue.tool(tool));
         let mut live = listed.to_vec();
         if let Some(trail) = known.trails.get(tool).filter(|trail| trail.alternates) {
-            for (revised, at) in &trail.seen {
-                let fresh = at.elapsed() < limits::ROLLING;
-                if fresh && !live.iter().any(|known| known.digest() == revised.digest()) {
+            for (revised, _) in &trail.seen {
+                if !live.iter().any(|known| known.digest() == revised.digest()) {
                     live.push(Arc::clone(revised));
                 }
             }
@@ -265,6 +264,27 @@ impl Upstream {
     /// True where the tool's definition alternates.
     pub fn alternates(&self, tool: &str) -> bool {
         lock(&self.known).trails.get(tool).is_some_and(|trail| trail.alternates)
+    }
+
+    /// The tools whose definitions alternate; not those that one list has twice, which no time settles.
+    pub fn alternating(&self) -> Vec<String> {
+        let known = lock(&self.known);
+        let twice =
+            |tool: &str| known.catalogue.as_ref().is_some_and(|list| list.tool(tool).len() > 1);
+        let trails = known.trails.iter().filter(|(tool, t)| t.alternates && !twice(tool));
+        trails.map(|(tool, _)| tool.clone()).collect()
+    }
+
+    /// A person took a definition for granted at this time, by the clock: where it is the one that is listed and it
+    /// alternated by then, it counts as settled until another one is read. True where that is news.
+    pub fn hold_still(&self, tool: &str, digest: &str, at: u64) -> bool {
+        let mut known = lock(&self.known);
+        let listed = known.catalogue.as_ref().map_or(&[][..], |catalogue| catalogue.tool(tool));
+        let meant = matches!(listed, [one] if one.digest() == digest);
+        let trail = known.trails.get_mut(tool).filter(|trail| meant && trail.alternates);
+        let Some(trail) = trail.filter(|trail| trail.since <= at) else { return false };
+        trail.alternates = false;
+        true
     }
 
     /// Sends a message of the client as it is, and forgets it.

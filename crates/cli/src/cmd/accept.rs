@@ -34,7 +34,8 @@ impl Command for Accept {
     const EXAMPLES: &'static str = "\
 Shows what changed against what was granted, and asks. From then on, calls are measured by the
 new contract; a gateway that runs sees it at its next call. Exactly what was shown is granted:
-where the server moves on meanwhile, that is not.
+where the server moves on meanwhile, that is not. A tool that is named counts as holding still from
+then on, where its definition went back and forth.
 
 Exit codes: 0 accepted, or nothing to accept · 1 not accepted · 2 wrong use
 
@@ -57,8 +58,13 @@ Examples:
         }
         let (mut accepted, mut refused) = (Vec::new(), false);
         for known in &all {
-            let moved: Vec<&RememberedTool> =
-                known.tools.iter().filter(|tool| is_open(tool)).collect();
+            // A tool that is named is accepted though it is granted already: that says too that it holds still.
+            let named = filter.tool.is_some();
+            let moved: Vec<&RememberedTool> = known
+                .tools
+                .iter()
+                .filter(|tool| is_open(tool) || (named && tool.advertised.is_some()))
+                .collect();
             for tool in known.tools.iter().filter(|tool| tool.advertised.is_none()) {
                 shell.note(&format!(
                     "note: {} is no longer listed, so there is nothing of it to accept",

@@ -243,7 +243,8 @@ impl Client<'_> {
                 let method = message["method"].as_str().unwrap();
                 request =
                     request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
-                if let Some(name) = message["params"]["name"].as_str() {
+                let params = &message["params"];
+                if let Some(name) = params["name"].as_str().or(params["taskId"].as_str()) {
                     request = request.header("mcp-name", name);
                 }
             }

@@ -32,6 +32,7 @@ mod setup;
 mod shapes;
 mod snapshot;
 mod soak;
+mod standing;
 mod state;
 mod texts;
 mod walks;

@@ -458,3 +458,32 @@ async fn a_greeting_of_the_other_era_in_a_request_of_the_new_one_changes_nothing
     gateway.stop();
     gateway.ended().await;
 }
+
+/// No two readings agree, so the client gets what the server says itself: that is what it plans with.
+#[tokio::test]
+async fn a_list_that_passed_before_any_had_settled_is_what_the_client_knows() {
+    let archive = |project: &str| {
+        let project = json!({"project": {"type": "string", "description": project}});
+        let mut other = look();
+        other["description"] = json!("Look NONCE");
+        phase(json!([tool("archive", project, json!(["project"])), other]))
+    };
+    let behind = "{ n=0; while IFS= read -r line; do [ -e FOLDER/still ] || n=$((n+1)); printf '%s\\n' \"$line\" | sed \"s/NONCE/$n/\"; done; }";
+    for era in ERAS {
+        let phases = [archive("The slug of the project."), archive("The numeric id of it.")];
+        let mut live = filtered(era, json!({ "phases": phases }), &[], "cat", behind).await;
+        assert!(live.said().contains("did not hold still"), "{}", live.said());
+        live.recorder.switch(1);
+        std::fs::write(live.folder.path().join("still"), "").unwrap();
+        let stale = live.call("archive", json!({"project": "7"})).await;
+        assert_eq!(code(&stale), "STALE_TOOL_SCHEMA", "{stale}");
+        assert!(live.reached().is_empty(), "nothing was sent");
+        // It is told of the list that settled, and goes on once it has looked.
+        if era == Era::Legacy {
+            live.notified("notifications/tools/list_changed").await;
+        }
+        live.list().await;
+        assert!(ran(&live.call("archive", json!({"project": "7"})).await));
+        live.leave().await;
+    }
+}

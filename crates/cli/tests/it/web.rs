@@ -26,7 +26,15 @@ pub struct Steered {
     /// Lists of tools: replicas that take turns, one a request.
     pub replicas: Mutex<Vec<Value>>,
     turn: AtomicU32,
+    /// Chance, and not their turn, says which replica answers: what it begins with.
+    pub chance: AtomicU32,
+    /// Calls run as tasks.
+    pub tasks: AtomicBool,
+    /// Which replica carried out each call.
+    pub ran: Mutex<Vec<usize>>,
     session: AtomicU32,
+    /// Sessions up to this one are forgotten.
+    lost: AtomicU32,
     /// The session is forgotten before the next call.
     pub loses_session: AtomicBool,
     /// The status of the next calls, in place of an answer.
@@ -102,20 +110,29 @@ async fn answer(
     let modern =
         message["params"]["_meta"].get("io.modelcontextprotocol/protocolVersion").is_some();
     let asked = message["method"].as_str().unwrap_or_default();
-    let replica = state.turn.fetch_add(1, Ordering::SeqCst) as usize;
-    let tools = {
-        let replicas = state.replicas.lock().unwrap();
-        replicas[replica % replicas.len()].clone()
+    let turn = state.turn.fetch_add(1, Ordering::SeqCst);
+    let replicas = state.replicas.lock().unwrap().clone();
+    let replica = match state.chance.load(Ordering::SeqCst) {
+        0 => turn as usize % replicas.len(),
+        begin => {
+            let next = begin.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.chance.store(next, Ordering::SeqCst);
+            (next >> 16) as usize % replicas.len()
+        }
     };
+    let tools = replicas[replica].clone();
     let mut session = None;
     if asked == "initialize" {
         session = Some(state.session.fetch_add(1, Ordering::SeqCst) + 1);
     } else if !modern {
+        let opened = state.session.load(Ordering::SeqCst);
         if asked == "tools/call" && state.loses_session.swap(false, Ordering::SeqCst) {
-            state.session.fetch_add(1, Ordering::SeqCst);
+            state.lost.store(opened, Ordering::SeqCst);
         }
-        let current = format!("s-{}", state.session.load(Ordering::SeqCst));
-        if headers.get("mcp-session-id").is_none_or(|s| *s != *current) {
+        let known = state.lost.load(Ordering::SeqCst) + 1..=opened;
+        let named = headers.get("mcp-session-id").and_then(|s| s.to_str().ok());
+        let number = named.and_then(|s| s.strip_prefix("s-")?.parse::<u32>().ok());
+        if number.is_none_or(|number| !known.contains(&number)) {
             return StatusCode::NOT_FOUND.into_response();
         }
     }
@@ -152,6 +169,13 @@ async fn answer(
                 return ([("content-type", "application/json")], text.to_string()).into_response();
             }
             state.done.lock().unwrap().push(message["params"]["arguments"].clone());
+            state.ran.lock().unwrap().push(replica);
+            if state.tasks.load(Ordering::SeqCst) {
+                let task = json!({"taskId": "task-1", "status": "working"});
+                let result = json!({"resultType": "task", "taskId": "task-1", "status": "working", "task": task});
+                let text = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                return ([("content-type", "application/json")], text.to_string()).into_response();
+            }
             if state.cuts.load(Ordering::SeqCst) > 0 {
                 state.cuts.fetch_sub(1, Ordering::SeqCst);
                 if let Some(tools) = state.then.lock().unwrap().take() {
@@ -177,6 +201,10 @@ async fn answer(
             }
             json!({"content": [], "structuredContent": {"id": "x-1"}})
         }
+        "tasks/get" => json!({
+            "taskId": message["params"]["taskId"], "status": "completed",
+            "result": {"content": [], "structuredContent": {"id": "x-1"}},
+        }),
         _ => {
             let error = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}});
             let status = if modern { StatusCode::NOT_FOUND } else { StatusCode::OK };

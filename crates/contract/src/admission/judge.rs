@@ -1,7 +1,7 @@
 //! The decision, from the top to the bottom.
 
 use super::bearing::on_call;
-use super::refusal::{escaped, name, takes};
+use super::faults::{faults, misfit};
 use super::{
     Action, Adapt, Code, Compare, Decision, Facts, Fault, Grade, Ground, OnWider, Refusal, Retry,
     With,
@@ -10,7 +10,6 @@ use crate::change::Change;
 use crate::lexicon::Lexicon;
 use crate::retry::{Effect, Facts as RetryFacts, Reach, Repair, may_retry};
 use crate::revised::{Fit, Revised};
-use crate::rules;
 use crate::verdict::{Authority, Meaning};
 use serde_json::Value;
 use std::sync::Arc;
@@ -31,6 +30,9 @@ pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> De
             ..plain(facts, Code::ContractUnverified)
         };
         return Decision::Refuse(refusal, ground(facts, facts.candidates.first(), None));
+    }
+    if facts.crowded && !facts.reads() && !facts.live.iter().any(|live| knows(facts, live)) {
+        return Decision::Refuse(crowded(facts), ground(facts, None, facts.live.first()));
     }
     let judge = Judge { facts, compare, adapt };
     let each = facts.live.iter().map(|live| judge.under(live)).collect();
@@ -119,7 +121,7 @@ impl Judge<'_> {
             }
             return Ok(vec![(Arc::clone(live), facts.grade)]);
         }
-        if facts.acknowledged == Some(live.digest()) && !renamed {
+        if knows(facts, live) && !renamed {
             // It knows what moved. That is no leave to send what is no call at all.
             return match live.takes(arguments) {
                 Fit::Rejected(_) => Err(Box::new(invalid(facts, live))),
@@ -210,11 +212,12 @@ impl Judge<'_> {
         Decision::Refuse(self.stale(code, planned, live, &moved, ended), ground)
     }
 
-    /// Changes by which this call reaches further than was granted, or may, or, where nothing ever was, than what the
-    /// client saw.
+    /// Changes by which this call reaches further than was granted, or may. A name that came back is measured by what was
+    /// granted of it before it went, and one that never was granted anything by what the client saw: a client that
+    /// looks again moves the last of these alone.
     fn reach(&self, live: &Arc<Revised>, sent: &Value) -> Vec<Change> {
         let facts = self.facts;
-        let measures: Vec<&Arc<Revised>> = match facts.granted {
+        let measures: Vec<&Arc<Revised>> = match facts.granted.or(facts.lapsed) {
             Some(granted) => vec![granted],
             None => facts.candidates.iter().collect(),
         };
@@ -246,14 +249,14 @@ impl Judge<'_> {
         let facts = self.facts;
         let wider: Vec<&Change> = wider.iter().collect();
         ground.rules.extend(codes(&wider));
-        let looked = facts.acknowledged == Some(live.digest())
+        let looked = knows(facts, live)
             || (!facts.candidates.is_empty()
                 && facts.candidates.iter().all(|c| c.digest() == live.digest()));
         let surely = wider.iter().any(|change| change.axes.authority == Authority::Wider);
         let code = if surely { Code::AuthorityWidened } else { Code::ContractUndecided };
         let refusal = Refusal {
             changed: faults(&wider, live),
-            planned_revision: facts.granted.map(|granted| granted.digest().to_owned()),
+            planned_revision: facts.granted.or(facts.lapsed).map(|g| g.digest().to_owned()),
             current_revision: Some(live.digest().to_owned()),
             required_action: Action::RefreshTools,
             retry: Retry::NewDecision,
@@ -421,88 +424,6 @@ fn codes(changes: &[&Change]) -> Vec<&'static str> {
     codes
 }
 
-/// Faults in words that hold nothing of the server's prose: the rule's own summary, and values as JSON.
-/// What an argument takes now is said too: that is what a caller needs to repair it.
-fn faults(changes: &[&Change], live: &Revised) -> Vec<Fault> {
-    changes
-        .iter()
-        .map(|change| {
-            let summary = rules::by_code(change.rule).map_or("it changed", |rule| rule.summary);
-            let mut what = summary.trim_end_matches('.').to_owned();
-            if let Some(values) = moved_values(change) {
-                what = format!("{what} ({values})");
-            }
-            let about_input = change.path.starts_with("/inputSchema");
-            let argument = change.field.as_deref().filter(|_| about_input);
-            if let Some(schema) = argument.and_then(|field| live.argument(field)) {
-                what.push_str(&format!(". It takes {}", takes(schema)));
-            }
-            Fault { rule: change.rule, field: change.field.clone(), what }
-        })
-        .collect()
-}
-
-/// Rules whose values before and after say what moved and hold no prose: kinds, listed values, bounds, patterns, formats,
-/// defaults and hints.
-const VALUES: &[&str] = &[
-    "SF130", "SF131", "SF132", "SF133", "SF134", "SF135", "SF140", "SF141", "SF142", "SF143",
-    "SF150", "SF151", "SF152", "SF310", "SF311", "SF312", "SF315",
-];
-
-/// Characters of a value that a refusal shows: longer ones say no more to a model.
-const SHOWN: usize = 160;
-
-/// What moved, as it was and as it is, where that is a plain value.
-fn moved_values(change: &Change) -> Option<String> {
-    if !VALUES.contains(&change.rule) {
-        return None;
-    }
-    let plain = |value: &Value| match value {
-        Value::Array(values) => values.iter().all(|value| !value.is_array() && !value.is_object()),
-        value => !value.is_object(),
-    };
-    let shown = |value: &Option<Value>| match value {
-        None => Some("nothing stated".to_owned()),
-        Some(value) => Some(escaped(value)).filter(|text| plain(value) && text.len() <= SHOWN),
-    };
-    let (before, after) = (shown(&change.before)?, shown(&change.after)?);
-    (before != after).then(|| format!("was {before}, is {after}"))
-}
-
-/// What the live revision misses in the arguments, and where they do not fit.
-fn misfit(live: &Arc<Revised>, arguments: &Value) -> (Vec<(String, Value)>, Option<String>) {
-    let required = live.tool().raw.pointer("/inputSchema/required").and_then(Value::as_array);
-    let missing = required
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .filter(|field| arguments.get(*field).is_none())
-        .map(|field| (field.to_owned(), live.argument(field).cloned().unwrap_or(Value::Null)))
-        .filter(|(_, schema)| schema.get("default").is_none())
-        .collect();
-    let rejection = match live.takes(arguments) {
-        Fit::Fits => None,
-        Fit::Unknown(_) => Some("the current definition cannot be checked against".to_owned()),
-        Fit::Rejected(rejection) => {
-            let place = match rejection.instance_pointer.as_str() {
-                "" => "the whole of the arguments".to_owned(),
-                pointer => name(pointer.trim_start_matches('/')),
-            };
-            let keyword = escaped(&Value::from(rejection.keyword.as_str()));
-            let around = rejection.schema_pointer.rsplit_once('/').map_or("", |(around, _)| around);
-            let schema = live.tool().raw.get("inputSchema").and_then(|root| root.pointer(around));
-            let taken = schema
-                .filter(|_| !rejection.instance_pointer.is_empty())
-                .map_or(String::new(), |schema| format!(". It takes {}", takes(schema)));
-            Some(format!(
-                "{place} does not fit the current definition ({}){taken}",
-                keyword.trim_matches('"')
-            ))
-        }
-    };
-    (missing, rejection)
-}
-
 /// The same call in the new form, where every step is mechanical and nothing is invented.
 fn ready(live: &Arc<Revised>, arguments: &Value, moved: &[&Change]) -> Option<Value> {
     let mut ready = arguments.as_object()?.clone();
@@ -549,6 +470,25 @@ fn invalid(facts: &Facts<'_>, live: &Arc<Revised>) -> Refusal {
         current_revision: Some(live.digest().to_owned()),
         required_action: Action::FixArguments,
         ..plain(facts, Code::InvalidArguments)
+    }
+}
+
+/// True where the client said in this call that it knows this revision.
+fn knows(facts: &Facts<'_>, live: &Revised) -> bool {
+    facts.acknowledged == Some(live.digest())
+}
+
+/// The refusal of an effect where not everything was looked through that the client may have planned with.
+fn crowded(facts: &Facts<'_>) -> Refusal {
+    let fault = Fault {
+        rule: "revisions",
+        field: None,
+        what: "it moved so often of late that not every definition that the call may come from is compared".into(),
+    };
+    Refusal {
+        changed: vec![fault],
+        current_revision: facts.live.first().map(|live| live.digest().to_owned()),
+        ..plain(facts, Code::ContractUndecided)
     }
 }
 

@@ -71,6 +71,8 @@ fn with<'a>(
         grade: Grade::Session,
         live,
         granted,
+        lapsed: None,
+        crowded: false,
         verified: true,
         acknowledged: None,
         heir: None,
@@ -263,6 +265,50 @@ fn reach_beyond_the_grant_is_a_new_decision_a_hold_or_a_refusal() {
     let refused =
         with(one, one, Some(&old), &call, |facts| facts.policy.on_wider = OnWider::Refuse);
     assert_eq!(refusal(&refused).retry, Retry::No);
+}
+
+/// Going away and coming back is no way to more reach: what came back is measured by what was granted before it went.
+#[test]
+fn a_name_that_came_back_is_granted_nothing_by_whoever_looked_at_it() {
+    let live = changed(|raw| raw["annotations"] = json!({"destructiveHint": true}));
+    let mut raw = base();
+    raw["annotations"] = json!({"destructiveHint": false});
+    let old = revised(raw);
+    let one = std::slice::from_ref(&live);
+    let call = json!({"project": "shop"});
+    let back = |on_wider: OnWider| {
+        with(one, one, None, &call, |facts| {
+            facts.lapsed = Some(&old);
+            facts.policy.on_wider = on_wider;
+        })
+    };
+    assert_eq!(refusal(&back(OnWider::Refuse)).code, Code::AuthorityWidened);
+    assert!(matches!(back(OnWider::Hold), Decision::Hold(..)));
+    assert!(matches!(back(OnWider::HoldEffects), Decision::Hold(..)));
+    assert!(forwards(&back(OnWider::NewDecision)), "it looked");
+    let same = [Arc::clone(&old)];
+    let unmoved = with(&same, &same, Some(&old), &call, |f| f.policy.on_wider = OnWider::Refuse);
+    assert!(forwards(&unmoved), "what came back as it was keeps its grant");
+}
+
+#[test]
+fn where_not_all_is_compared_that_a_call_may_come_from_an_effect_wants_a_fresh_look() {
+    let old = revised(base());
+    let one = std::slice::from_ref(&old);
+    let call = json!({"project": "shop"});
+    let crowded = |edit: fn(&mut Facts<'_>)| {
+        with(one, one, Some(&old), &call, |facts| {
+            facts.crowded = true;
+            edit(facts);
+        })
+    };
+    assert_eq!(refusal(&crowded(|_| {})).code, Code::ContractUndecided);
+    assert!(forwards(&crowded(|facts| facts.configured_read = true)));
+    let known = with(one, one, Some(&old), &call, |facts| {
+        facts.crowded = true;
+        facts.acknowledged = Some(old.digest());
+    });
+    assert!(forwards(&known));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::session::{Session, lock};
 use mcp::json;
 use mcp::message::{self, Id, Kind, Message};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use store::{AttemptId, OutcomeState};
 use tokio::time::Instant;
@@ -31,6 +31,48 @@ pub(crate) struct Later {
     tasks: VecDeque<(String, Arc<Deferred>)>,
     /// Calls that were given up, by the id that they had.
     given_up: VecDeque<(Id, Arc<Deferred>)>,
+}
+
+/// For whom tasks run, as far as this gateway saw them begin: a server that knows all who ask by one credential cannot
+/// tell them apart.
+#[derive(Default)]
+pub(crate) struct Minted(Mutex<Owners>);
+
+#[derive(Default)]
+struct Owners {
+    /// The principals that each task was begun for.
+    of: HashMap<String, BTreeSet<String>>,
+    /// The tasks, the oldest first.
+    order: VecDeque<String>,
+}
+
+impl Minted {
+    /// A task was begun for a principal. Servers of two processes may give the same name.
+    fn begun(&self, task: &str, principal: &str) {
+        let mut owners = lock(&self.0);
+        if !owners.of.contains_key(task) {
+            if owners.order.len() >= limits::MINTED
+                && let Some(oldest) = owners.order.pop_front()
+            {
+                owners.of.remove(&oldest);
+            }
+            owners.order.push_back(task.to_owned());
+        }
+        owners.of.entry(task.to_owned()).or_default().insert(principal.to_owned());
+    }
+
+    /// True where a task was begun for others alone.
+    fn is_foreign(&self, task: &str, principal: &str) -> bool {
+        lock(&self.0).of.get(task).is_some_and(|owners| !owners.contains(principal))
+    }
+}
+
+/// The task that a request is about, and what it asks.
+fn asked(message: &Message) -> Option<(String, About)> {
+    let Kind::Request { method, .. } = message.kind() else { return None };
+    let about = About::of(method)?;
+    let task = json::find(message.params()?, &["taskId"])?;
+    Some((serde_json::from_str(task).ok()?, about))
 }
 
 /// What a request of the client asks about a task.
@@ -91,6 +133,7 @@ impl Deferred {
 impl Session {
     /// Remembers a call that runs as a task until its result came.
     pub(super) async fn defer(&self, task: String, deferred: Arc<Deferred>) {
+        self.minted().begun(&task, self.principal());
         let dropped = {
             let mut later = lock(self.later());
             let dropped =
@@ -135,13 +178,27 @@ impl Session {
 
     /// The task of this session that a request is about, and what it asks.
     pub(crate) fn asks_of_task(&self, message: &Message) -> Option<(Arc<Deferred>, About)> {
-        let Kind::Request { method, .. } = message.kind() else { return None };
-        let about = About::of(method)?;
-        let task = json::find(message.params()?, &["taskId"])?;
-        let task: String = serde_json::from_str(task).ok()?;
+        let (task, about) = asked(message)?;
         let later = lock(self.later());
         let (_, deferred) = later.tasks.iter().find(|(known, _)| *known == task)?;
         Some((Arc::clone(deferred), about))
+    }
+
+    /// True where a request is about a task that was begun for somebody else: its answer is not this client's to see.
+    pub(crate) fn is_foreign_task(&self, message: &Message) -> bool {
+        let foreign = |task: &str| self.minted().is_foreign(task, self.principal());
+        let Some((task, _)) = asked(message).filter(|(task, _)| foreign(task)) else {
+            return false;
+        };
+        let (kind, word) = match self.settings().observe {
+            true => ("would-refuse", "would have refused"),
+            false => ("refused", "refused"),
+        };
+        let task = contract::admission::shown_name(&task);
+        let what =
+            format!("{word} a question about {task}, a task that runs for another principal");
+        self.tell(kind, None, None, &what);
+        !self.settings().observe
     }
 
     /// What came of a question about a task, as the client is told.

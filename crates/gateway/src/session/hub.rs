@@ -66,6 +66,8 @@ pub struct Hub {
     pub metrics: Arc<Metrics>,
     /// What answers looked like that no schema describes.
     pub(crate) shapes: crate::call::Seen,
+    /// For whom tasks run.
+    pub(crate) minted: crate::call::Minted,
     /// Follows records that no call waits for.
     pub(super) clerk: Clerk,
     /// Sessions that are open.
@@ -83,6 +85,7 @@ impl Hub {
             events: Events::default(),
             metrics: Arc::default(),
             shapes: crate::call::Seen::default(),
+            minted: crate::call::Minted::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
         }
@@ -99,6 +102,7 @@ impl Hub {
             events: self.events.clone(),
             metrics: Arc::clone(&self.metrics),
             shapes: crate::call::Seen::default(),
+            minted: crate::call::Minted::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
         }

@@ -2,7 +2,7 @@
 //! same: half a payment is worse than one that nobody hears of.
 
 use super::{Open, Outgoing, Session, lock};
-use crate::call::{Proven, Relied, Rounds, Seen};
+use crate::call::{Minted, Proven, Relied, Rounds, Seen};
 use mcp::json;
 use mcp::message::{Id, Message};
 use std::sync::Mutex;
@@ -55,6 +55,11 @@ impl Session {
     /// What answers looked like that no schema describes.
     pub(crate) fn shapes(&self) -> &Seen {
         &self.hub.shapes
+    }
+
+    /// For whom tasks run.
+    pub(crate) fn minted(&self) -> &Minted {
+        &self.hub.minted
     }
 
     /// Values that came in structured answers.

@@ -51,6 +51,9 @@ impl Session {
         };
         let Some(catalogue) = catalogue else {
             // Nothing was ever read: the server's own answer is the best there is.
+            if let Some(open) = lock(&self.open).get_mut(id) {
+                *open = Open::List(asked, cursor.is_none());
+            }
             return self.pass(&message).await;
         };
         let Some((page, last)) = catalogue.page(index) else {

@@ -9,14 +9,14 @@ use contract::{Revised, Tool, ToolList, Verdict};
 use mcp::message;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Grant, GrantHow, NewGrant, NewList, NewRevision, RequestId};
+use store::{NewList, RequestId};
 
 impl Session {
     /// Makes sure that what holds is known well enough for a call of the tool.
     pub(crate) async fn verified_for(self: &Arc<Self>, tool: &str) -> Result<(), String> {
         let live = self.upstream.live(tool);
         let digest = live.first().map_or("", |live| live.digest());
-        let granted = self.granted(tool, digest).await?;
+        let granted = self.granted(tool, digest).await?.stands;
         // Hints never lower what is demanded: what was granted must say so too.
         let reads = self.settings.is_read(tool)
             || (granted.is_some_and(|granted| granted.hints().read_only)
@@ -52,6 +52,7 @@ impl Session {
             );
         }
         self.put_on_record().await?;
+        self.heed_accepted().await?;
         self.notice(None).await;
         match flawed {
             // Its definition alone cannot be read; what else is listed goes on.
@@ -68,50 +69,31 @@ impl Session {
         if before.as_ref().is_some_and(|before| before.digest() == catalogue.digest()) {
             return Ok(());
         }
-        let (server, scope, at) = (self.upstream.name().to_owned(), self.scope(), event::now());
-        let revisions = catalogue.tools().flat_map(|(_, revisions)| revisions);
-        let revisions: Vec<NewRevision> = revisions
-            .map(|revised| NewRevision {
-                server: server.clone(),
-                tool: revised.name().to_owned(),
-                digest: revised.digest().to_owned(),
-                definition: revised.tool().raw.to_string(),
-                at,
-            })
-            .collect();
-        let tools = revisions.iter().map(|r| (r.tool.clone(), r.digest.clone())).collect();
+        let (server, at) = (self.upstream.name().to_owned(), event::now());
+        let revisions = self.to_record(&catalogue, at);
+        let tools: Vec<(String, String)> =
+            revisions.iter().map(|r| (r.tool.clone(), r.digest.clone())).collect();
         // A list that a server went back to is current again, though everything in it is known.
         let known = recorded.lists.contains(catalogue.digest());
         let work = async {
-            if !known {
-                self.hub.store.seen_all(revisions.clone()).await?;
+            if known {
+                self.hub.store.held(server.clone(), tools.clone(), at).await?;
+            } else {
+                self.hub.store.seen_all(revisions).await?;
             }
             let list = NewList {
-                server: server.clone(),
-                scope: scope.clone(),
+                server,
+                scope: self.scope(),
                 digest: catalogue.digest().to_owned(),
                 tools,
                 pages: catalogue.verbatim(),
                 at,
             };
             self.hub.store.list_seen(list).await?;
-            let granted = self.hub.store.grants(server.clone()).await?;
-            let known = |tool: &str| Grant::in_scope(&granted, &scope, tool).is_some();
-            for revision in revisions.iter().filter(|revision| !known(&revision.tool)) {
-                let grant = NewGrant {
-                    server: server.clone(),
-                    scope: scope.clone(),
-                    tool: revision.tool.clone(),
-                    digest: revision.digest.clone(),
-                    how: GrantHow::FirstSeen,
-                    by: self.principal.clone(),
-                    at,
-                };
-                self.hub.store.grant(grant).await?;
-            }
             Ok::<(), store::StoreError>(())
         };
         work.await.map_err(|why| why.to_string())?;
+        self.grant_first_seen(&catalogue, at).await?;
         self.void_moved(before.as_deref(), &catalogue).await?;
         for flaw in catalogue.flaws() {
             let sentence = format!("a tool cannot be read, and is not called: {}", flaw.why);
@@ -145,39 +127,6 @@ impl Session {
         Ok(())
     }
 
-    /// The revisions of a tool that were listed within the time in which a client may still hold them.
-    ///
-    /// # Errors
-    /// Where the store cannot be read: what a client may hold is then not known, which is not the same as nothing.
-    pub(crate) async fn kept(&self, tool: &str) -> Result<Vec<Arc<Revised>>, String> {
-        let failed = |why: store::StoreError| why.to_string();
-        let server = self.upstream.name().to_owned();
-        let since = event::now()
-            .saturating_sub(u64::try_from(limits::KEPT.as_millis()).unwrap_or(u64::MAX));
-        let lists = self.hub.store.lists(server.clone(), Some(self.scope()), limits::KEPT_LISTS);
-        let lists = lists.await.map_err(failed)?;
-        let mut kept: Vec<Arc<Revised>> = Vec::new();
-        for list in lists.iter().filter(|list| list.last_at >= since) {
-            let digests = list.tools.iter().filter(|(name, _)| name == tool);
-            for (_, digest) in digests {
-                if kept.iter().any(|known| known.digest() == digest) {
-                    continue;
-                }
-                let raw = self
-                    .hub
-                    .store
-                    .definition(server.clone(), tool.to_owned(), digest.clone())
-                    .await
-                    .map_err(failed)?;
-                let known = raw.and_then(|raw| self.hub.definitions.read(tool, &raw));
-                kept.push(known.ok_or_else(|| {
-                    format!("the definition {digest} of {tool} is on no record that can be read")
-                })?);
-            }
-        }
-        Ok(kept)
-    }
-
     /// The kept revisions of a tool in the order in which they were first seen, where some conversion is declared for it
     /// and what a caller planned with is not what runs.
     ///
@@ -207,35 +156,6 @@ impl Session {
             history.extend(raw.and_then(|raw| self.hub.definitions.read(tool, &raw)));
         }
         Ok(history)
-    }
-
-    /// The granted contract of a tool, as far as it stands for what is live.
-    pub(crate) async fn granted(
-        &self,
-        tool: &str,
-        live: &str,
-    ) -> Result<Option<Arc<Revised>>, String> {
-        let server = self.upstream.name().to_owned();
-        let grant = self.hub.store.grant_of(server.clone(), self.scope(), tool.to_owned());
-        let grant = grant.await.map_err(|why| why.to_string())?;
-        let Some(grant) = grant.filter(|grant| grant.stands_for(live)) else {
-            return Ok(None);
-        };
-        let same = self.upstream.live(tool).into_iter().find(|live| live.digest() == grant.digest);
-        if same.is_some() {
-            return Ok(same);
-        }
-        let definition = self
-            .hub
-            .store
-            .definition(server, tool.to_owned(), grant.digest)
-            .await
-            .map_err(|why| why.to_string())?;
-        // A grant whose contract cannot be read is no absence of a grant.
-        let granted = definition.and_then(|raw| self.hub.definitions.read(tool, &raw));
-        granted
-            .map(Some)
-            .ok_or_else(|| format!("what was granted of {tool} is on no record that can be read"))
     }
 
     /// The revisions that may run a call: those of the tool, or, where it is gone, of the one that an adapter carries

@@ -39,8 +39,13 @@ pub(super) async fn watch(session: Weak<Session>) {
     loop {
         // Chance keeps many gateways from asking one server in step.
         let chance = u64::from(uuid::Uuid::new_v4().as_bytes()[0]);
-        let spread = limits::POLL / 3;
-        let pause = limits::POLL - spread / 2 + spread * u32::try_from(chance).unwrap_or(0) / 255;
+        let unsettled = |session: &Arc<Session>| !session.upstream().alternating().is_empty();
+        let poll = match session.upgrade() {
+            Some(session) if unsettled(&session) => limits::POLL_UNSETTLED,
+            _ => limits::POLL,
+        };
+        let spread = poll / 3;
+        let pause = poll - spread / 2 + spread * u32::try_from(chance).unwrap_or(0) / 255;
         let due = tokio::select! {
             () = tokio::time::sleep(pause) => true,
             changed = moves.changed() => {
@@ -49,10 +54,11 @@ pub(super) async fn watch(session: Weak<Session>) {
             }
         };
         let Some(session) = session.upgrade() else { return };
-        if due && session.view().last().is_some() {
-            let _ = session.upstream.verified(limits::POLL / 2).await;
+        if due && (unsettled(&session) || session.view().last().is_some()) {
+            let _ = session.upstream.verified(poll / 2).await;
         }
         session.noted("the list of tools", session.put_on_record().await);
         session.notice(None).await;
+        session.keep(false).await;
     }
 }
