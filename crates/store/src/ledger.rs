@@ -194,6 +194,9 @@ pub struct Attempt {
     pub at: Millis,
     /// What came of it, in the order in which it became known; empty while it is under way.
     pub outcomes: Vec<Outcome>,
+    /// Nothing came of it so far, and the process that sent it is gone: it is in doubt, and who opens the store to write,
+    /// or works on it, puts that on record.
+    pub abandoned: bool,
 }
 
 /// One request as recorded, with its attempts.

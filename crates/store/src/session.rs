@@ -59,6 +59,8 @@ pub struct Session {
     pub opened_at: Millis,
     /// When and how it ended; `None` while it is open.
     pub ended: Option<(Millis, SessionEnd)>,
+    /// It is open on record, and its process is gone.
+    pub abandoned: bool,
     /// Requests decided in it.
     pub requests: u64,
     /// Those of them that were refused.

@@ -111,6 +111,9 @@ pub trait Store: Send + Sync {
         by: String,
         at: Millis,
     ) -> Answer<'_, ()>;
+    /// Settles what processes left open that are gone, as opening the store for writing does: attempts without an outcome
+    /// become in doubt, and sessions end. Gives how many attempts there were.
+    fn settle_gone(&self, at: Millis) -> Answer<'_, u64>;
     /// Requests with their attempts, the newest first.
     fn activity(&self, query: ActivityQuery) -> Answer<'_, Vec<Activity>>;
     /// Answers of effects of this session that came since then and were not delivered.

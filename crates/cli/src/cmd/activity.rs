@@ -134,8 +134,11 @@ fn lines(activity: &Activity) -> String {
                 by => format!("{} ({})", outcome.state, printable(by)),
             })
             .collect();
-        let outcomes =
-            if outcomes.is_empty() { "under way".to_owned() } else { outcomes.join(", then ") };
+        let outcomes = match outcomes.as_slice() {
+            [] if attempt.abandoned => "in-doubt (its gateway is gone)".to_owned(),
+            [] => "under way".to_owned(),
+            known => known.join(", then "),
+        };
         text.push_str(&format!(
             "  attempt {} to {}: {outcomes}\n",
             attempt.id,
@@ -167,7 +170,7 @@ fn object(activity: &Activity) -> Value {
 }
 
 fn attempt(attempt: &Attempt) -> Value {
-    let outcomes: Vec<Value> = attempt
+    let mut outcomes: Vec<Value> = attempt
         .outcomes
         .iter()
         .map(|outcome| {
@@ -179,6 +182,12 @@ fn attempt(attempt: &Attempt) -> Value {
             })
         })
         .collect();
+    if attempt.abandoned {
+        // Not on record yet: whoever writes to the store next puts it there.
+        outcomes.push(json!({
+            "state": OutcomeState::InDoubt.as_str(), "by": "gone", "late": false, "at": null,
+        }));
+    }
     json!({
         "attempt": attempt.id.to_string(),
         "n": attempt.n,

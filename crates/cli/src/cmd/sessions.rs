@@ -49,6 +49,7 @@ Examples:
 
 fn line(session: &Session) -> String {
     let state = match session.ended {
+        None if session.abandoned => "gone".to_owned(),
         None => "open".to_owned(),
         Some((at, how)) => format!("{how} {}", shown_time(at)),
     };
@@ -82,7 +83,7 @@ fn object(session: &Session) -> Value {
         "client_info": client_info,
         "opened_at": shown_time(session.opened_at),
         "ended_at": session.ended.map(|(at, _)| shown_time(at)),
-        "how": session.ended.map(|(_, how)| how.as_str()),
+        "how": session.ended.map(|(_, how)| how.as_str()).or(session.abandoned.then_some("gone")),
         "requests": session.requests,
         "refused": session.refused,
     })

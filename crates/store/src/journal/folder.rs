@@ -57,7 +57,8 @@ pub struct Exported {
     pub key: String,
 }
 
-/// Writes the journal of a store into a folder that is empty or not there yet. A store that is written to is signed first.
+/// Writes the journal of a store into a folder that is empty or not there yet. A store that is written to is signed first;
+/// of any, what is signed is written, so that the folder ends with a checkpoint.
 pub async fn export(store: &dyn Store, folder: &Path) -> Result<Exported, StoreError> {
     match store.checkpoint().await {
         // Read only: what is signed is signed.
@@ -75,11 +76,14 @@ pub async fn export(store: &dyn Store, folder: &Path) -> Result<Exported, StoreE
             folder.display()
         )));
     }
+    // A gateway may go on meanwhile.
+    let signed = last_signed(store).await?;
     let open = |name: &str| File::create(folder.join(name)).map(BufWriter::new).map_err(failed);
     let (mut records, mut hashes) = (open(RECORDS)?, open(HASHES)?);
     let mut count = 0;
     loop {
-        let page = store.leaves(count, limits::PAGE).await?;
+        let mut page = store.leaves(count, limits::PAGE).await?;
+        page.retain(|leaf| leaf.seq < signed);
         let Some(last) = page.last() else { break };
         count = last.seq + 1;
         for leaf in &page {
@@ -91,7 +95,7 @@ pub async fn export(store: &dyn Store, folder: &Path) -> Result<Exported, StoreE
     let (mut next, mut last) = (0, None);
     loop {
         let page = store.checkpoints(next, limits::PAGE).await?;
-        // A gateway may have gone on meanwhile: what was signed after the last record here has no place here.
+        // What was signed after the last record here has no place here.
         let page: Vec<_> = page.into_iter().filter(|checkpoint| checkpoint.size <= count).collect();
         for checkpoint in &page {
             writeln!(checkpoints, "{}", serde_json::Value::from(checkpoint.note.as_str()))
@@ -118,6 +122,16 @@ pub async fn export(store: &dyn Store, folder: &Path) -> Result<Exported, StoreE
         fs::write(folder.join(name), text).map_err(failed)?;
     }
     Ok(exported)
+}
+
+/// How many records are signed.
+async fn last_signed(store: &dyn Store) -> Result<u64, StoreError> {
+    let mut signed = 0;
+    loop {
+        let page = store.checkpoints(signed + 1, limits::PAGE).await?;
+        let Some(newest) = page.last() else { return Ok(signed) };
+        signed = newest.size;
+    }
 }
 
 /// Verifies an exported folder. An error is a folder that cannot be read at all; what is wrong inside is in the report.
@@ -192,6 +206,7 @@ pub fn verify_folder(folder: &Path, trust: &Trust) -> Result<Report, StoreError>
             format!("hashes.txt goes on after the {at} records: records were cut off."),
         );
     }
+    verifier.ends_signed();
     Ok(verifier.finish())
 }
 

@@ -26,6 +26,8 @@ words! {
         OutOfOrder = "out-of-order",
         /// The end is missing.
         Cut = "cut",
+        /// Records stand at the end of an exported journal that nothing signed covers.
+        Unsigned = "unsigned",
         /// The records are not those that were signed.
         NotAsSigned = "not-as-signed",
         /// A checkpoint cannot be read, or its signature does not fit.
@@ -354,6 +356,25 @@ impl Verifier {
                 FaultKind::NotAsSigned,
                 format!("records {from} to {}", size - 1),
                 format!("They are not those that the checkpoint at {size} was made of: something in them was altered, taken out, put in or moved."),
+            );
+        }
+    }
+
+    /// Holds an exported journal to what an export is: it ends with a checkpoint. What stands behind the last one that fits
+    /// was put in, by anyone.
+    pub fn ends_signed(&mut self) {
+        let size = self.tree.size();
+        let signed = self.report.signed.max(self.report.anchored.unwrap_or_default());
+        if size > signed && !self.departed {
+            let place = if size - signed == 1 {
+                format!("record {signed}")
+            } else {
+                format!("records {signed} to {}", size - 1)
+            };
+            self.fault(
+                FaultKind::Unsigned,
+                place,
+                "No checkpoint covers them. An export ends with one: they were put in, or the checkpoint was taken away.",
             );
         }
     }

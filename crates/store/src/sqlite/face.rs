@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::approvals::{self, Of};
+use super::mark::Gone;
 use super::{Sqlite, counters, journal, ledger, revisions, sessions};
 use crate::journal::{Checkpoint, Leaf, Payload, VerifyingKey};
 use crate::keys::Seal;
@@ -43,7 +44,8 @@ impl Store for Sqlite {
     }
 
     fn sessions(&self, query: SessionQuery) -> Answer<'_, Vec<Session>> {
-        self.read(move |conn| sessions::list(conn, &query))
+        let path = self.path.clone();
+        self.read(move |conn| sessions::list(conn, &query, &mut Gone::looking(&path)))
     }
 
     fn seen(&self, revision: NewRevision) -> Answer<'_, Seen> {
@@ -164,8 +166,22 @@ impl Store for Sqlite {
         self.write(move |work| ledger::resolve(work, attempt, found, &by, at))
     }
 
+    fn settle_gone(&self, at: Millis) -> Answer<'_, u64> {
+        let path = self.path.clone();
+        Box::pin(async move {
+            let asked = path.clone();
+            // As a rule there is nothing to do, and the writer is left alone.
+            let any = self.read(move |conn| ledger::any_gone(conn, &mut Gone::looking(&asked)));
+            if !any.await? {
+                return Ok(0);
+            }
+            self.write(move |work| ledger::settle_gone(work, &mut Gone::of(&path), at)).await
+        })
+    }
+
     fn activity(&self, query: ActivityQuery) -> Answer<'_, Vec<Activity>> {
-        self.read(move |conn| ledger::activity(conn, &query))
+        let path = self.path.clone();
+        self.read(move |conn| ledger::activity(conn, &query, &mut Gone::looking(&path)))
     }
 
     fn undelivered(&self, session: SessionId, since: Millis) -> Answer<'_, Vec<StoredAnswer>> {

@@ -334,21 +334,42 @@ fn append(
     Ok(())
 }
 
-/// Marks what processes left under way that are gone: whether it had an effect is not known.
-pub(super) fn settle_open(
+/// Whether processes left something open that are gone.
+pub(super) fn any_gone(conn: &Connection, gone: &mut Gone<'_>) -> Result<bool, StoreError> {
+    let sql = "SELECT writer FROM attempt WHERE state IS NULL
+               UNION SELECT writer FROM session WHERE ended_at IS NULL";
+    let writers = rows(conn, sql, &[], |row| Ok(row.get::<_, Option<String>>("writer")?))?;
+    Ok(writers.iter().any(|writer| gone.is(writer.as_deref())))
+}
+
+/// Marks what processes left under way that are gone, and ends their sessions: whether it had an effect is not known.
+/// Gives how many attempts there were.
+pub(super) fn settle_gone(
     work: &mut Work<'_>,
     gone: &mut Gone<'_>,
     at: Millis,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
+    work.durable = true;
     let sql = "SELECT id, writer FROM attempt WHERE state IS NULL ORDER BY id";
     let open = rows(work.conn, sql, &[], |row| {
         Ok((id::<AttemptId>(row, "id")?, row.get::<_, Option<String>>("writer")?))
     })?;
+    let mut count = 0;
     for (attempt, _) in open.into_iter().filter(|(_, writer)| gone.is(writer.as_deref())) {
         let known = state_of(work, attempt)?;
         append(work, &known, attempt, OutcomeState::InDoubt, None, RESTART, false, at)?;
+        count += 1;
     }
-    Ok(())
+    super::sessions::end_open(work, gone, at)?;
+    Ok(count)
+}
+
+/// The writers that are gone and left attempts open, as a JSON list.
+fn gone_writers(conn: &Connection, gone: &mut Gone<'_>) -> Result<String, StoreError> {
+    let sql = "SELECT DISTINCT writer FROM attempt WHERE state IS NULL AND writer IS NOT NULL";
+    let mut writers = rows(conn, sql, &[], |row| Ok(row.get::<_, String>("writer")?))?;
+    writers.retain(|writer| gone.is(Some(writer)));
+    Ok(listed(&writers).to_string())
 }
 
 pub(super) fn delivered(
@@ -402,12 +423,16 @@ pub(super) fn undelivered(
 pub(super) fn activity(
     conn: &Connection,
     query: &ActivityQuery,
+    gone: &mut Gone<'_>,
 ) -> Result<Vec<Activity>, StoreError> {
+    let left = if query.in_doubt { gone_writers(conn, gone)? } else { String::from("[]") };
     let mut found = rows(
         conn,
         "SELECT * FROM request
          WHERE (?1 IS NULL OR id = ?1) AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR server = ?3)
-           AND (NOT ?4 OR id IN (SELECT request FROM attempt WHERE state = 'in-doubt'))
+           AND (NOT ?4 OR id IN (SELECT request FROM attempt WHERE state = 'in-doubt')
+                OR id IN (SELECT request FROM attempt
+                          WHERE state IS NULL AND (writer IS NULL OR writer IN (SELECT value FROM json_each(?7)))))
            AND (?5 IS NULL OR id < ?5)
          ORDER BY id DESC LIMIT ?6",
         &[
@@ -417,6 +442,7 @@ pub(super) fn activity(
             &query.in_doubt,
             &query.before.map(|id| id.to_string()),
             &rows_of(query.limit),
+            &left,
         ],
         |row| {
             let verdict: String = row.get("verdict")?;
@@ -445,14 +471,20 @@ pub(super) fn activity(
         },
     )?;
     for activity in &mut found {
-        activity.attempts = attempts(conn, activity.request)?;
+        activity.attempts = attempts(conn, activity.request, gone)?;
     }
     Ok(found)
 }
 
-fn attempts(conn: &Connection, request: RequestId) -> Result<Vec<Attempt>, StoreError> {
+fn attempts(
+    conn: &Connection,
+    request: RequestId,
+    gone: &mut Gone<'_>,
+) -> Result<Vec<Attempt>, StoreError> {
     let sql = "SELECT * FROM attempt WHERE request = ?1 ORDER BY n";
     let mut found = rows(conn, sql, &[&request.to_string()], |row| {
+        let (state, writer): (Option<String>, Option<String>) =
+            (row.get("state")?, row.get("writer")?);
         Ok(Attempt {
             id: id(row, "id")?,
             n: row.get("n")?,
@@ -460,6 +492,7 @@ fn attempts(conn: &Connection, request: RequestId) -> Result<Vec<Attempt>, Store
             idempotency_key: row.get("key")?,
             at: row.get("at")?,
             outcomes: Vec::new(),
+            abandoned: state.is_none() && gone.is(writer.as_deref()),
         })
     })?;
     for attempt in &mut found {

@@ -45,12 +45,19 @@ fn file(database: &Path, writer: &str) -> PathBuf {
 /// Tells which writers are gone, and asks about each once.
 pub(super) struct Gone<'a> {
     database: &'a Path,
+    /// Nothing is changed: neither is a file taken away, nor a lock held that another one who looks would meet.
+    looks: bool,
     known: BTreeMap<String, bool>,
 }
 
 impl<'a> Gone<'a> {
     pub(super) fn of(database: &'a Path) -> Gone<'a> {
-        Gone { database, known: BTreeMap::new() }
+        Gone { database, looks: false, known: BTreeMap::new() }
+    }
+
+    /// For whoever only reads.
+    pub(super) fn looking(database: &'a Path) -> Gone<'a> {
+        Gone { looks: true, ..Gone::of(database) }
     }
 
     /// Whether this writer is gone. Rows of the first version name none: what they left open is long over.
@@ -60,7 +67,8 @@ impl<'a> Gone<'a> {
             return *known;
         }
         let path = file(self.database, writer);
-        let gone = match OpenOptions::new().write(true).open(&path) {
+        let gone = match OpenOptions::new().read(self.looks).write(!self.looks).open(&path) {
+            Ok(file) if self.looks => file.try_lock_shared().is_ok(),
             Ok(file) => match file.try_lock() {
                 Ok(()) => {
                     let _ = fs::remove_file(&path);

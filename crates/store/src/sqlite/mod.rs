@@ -17,7 +17,7 @@ mod writer;
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,6 +92,7 @@ impl Options {
 /// The embedded store. Dropping it signs the journal, flushes, and waits until both are done.
 pub struct Sqlite {
     place: String,
+    path: PathBuf,
     ids: Arc<Ids>,
     key: VerifyingKey,
     writes: Option<Writes>,

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::mark::{Gone, Mark};
 use super::work::{Keys, Log, Work, read_log};
 use super::writer::{Shared, Writer};
-use super::{Access, Options, Sqlite, Step, Writes, ledger, reader, schema, sessions, writer};
+use super::{Access, Options, Sqlite, Step, Writes, ledger, reader, schema, writer};
 use crate::journal::{Entry, Kind, VerifyingKey};
 use crate::keys::{Seal, Signer, beside};
 use crate::{Ids, Millis, StoreError, limits};
@@ -90,6 +90,7 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     threads.extend(reader::start(connections, asked).map_err(|error| StoreError::io(&error))?);
     Ok(Sqlite {
         place,
+        path: path.to_owned(),
         ids,
         key,
         writes: Some(Writes {
@@ -117,6 +118,7 @@ fn read_only(path: &Path, place: String, options: Options) -> Result<Sqlite, Sto
     let threads = reader::start(connections, asked).map_err(|error| StoreError::io(&error))?;
     Ok(Sqlite {
         place,
+        path: path.to_owned(),
         ids: Arc::new(options.ids),
         key,
         writes: None,
@@ -308,8 +310,7 @@ fn begin(
     };
     let mut work = work(conn, &mut log, shared);
     let mut gone = Gone::of(path);
-    ledger::settle_open(&mut work, &mut gone, at)?;
-    sessions::end_open(&mut work, &mut gone, at)?;
+    ledger::settle_gone(&mut work, &mut gone, at)?;
     shared.step(Step::Commit)?;
     conn.execute_batch("COMMIT")?;
     shared.step(Step::Committed)?;

@@ -93,7 +93,11 @@ pub(super) fn end_open(
     Ok(())
 }
 
-pub(super) fn list(conn: &Connection, query: &SessionQuery) -> Result<Vec<Session>, StoreError> {
+pub(super) fn list(
+    conn: &Connection,
+    query: &SessionQuery,
+    gone: &mut Gone<'_>,
+) -> Result<Vec<Session>, StoreError> {
     rows(
         conn,
         "SELECT * FROM session WHERE (?1 IS NULL OR server = ?1) AND (NOT ?2 OR ended_at IS NULL)
@@ -101,6 +105,7 @@ pub(super) fn list(conn: &Connection, query: &SessionQuery) -> Result<Vec<Sessio
         &[&query.server, &query.open, &rows_of(query.limit)],
         |row| {
             let ended_at: Option<Millis> = row.get("ended_at")?;
+            let writer: Option<String> = row.get("writer")?;
             Ok(Session {
                 id: id(row, "id")?,
                 server: row.get("server")?,
@@ -112,6 +117,7 @@ pub(super) fn list(conn: &Connection, query: &SessionQuery) -> Result<Vec<Sessio
                     Some(at) => Some((at, word(row, "how", SessionEnd::from_word)?)),
                     None => None,
                 },
+                abandoned: ended_at.is_none() && gone.is(writer.as_deref()),
                 requests: row.get("requests")?,
                 refused: row.get("refused")?,
             })
