@@ -142,7 +142,6 @@ fn added(is: &[String], old: &[String]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::{compare, compare_field};
-    use super::*;
 
     #[test]
     fn another_deed_in_the_place_of_the_one_that_led_is_a_signal() {
