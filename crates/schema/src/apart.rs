@@ -15,6 +15,9 @@ const HOPS: usize = 8;
 /// Values of one member that are kept: a tag has one or a few.
 const VALUES: usize = 16;
 
+/// Alternatives that may hold together, by their numbers.
+pub(crate) type Pairs = Arc<Vec<(usize, usize)>>;
+
 /// What tells a node from others: the kinds of values it takes, and what its members must be.
 #[derive(Debug, Default)]
 pub(crate) struct Face {
@@ -102,7 +105,7 @@ impl Search<'_> {
     }
 
     /// The pairs of alternatives that may hold together, by their numbers.
-    pub(crate) fn together(&mut self, near: Id, nodes: &[NodeId]) -> Arc<Vec<(usize, usize)>> {
+    pub(crate) fn together(&mut self, near: Id, nodes: &[NodeId]) -> Pairs {
         let key = (near, nodes.first().copied().unwrap_or_default(), nodes.len());
         if let Some(known) = self.overlaps.get(&key) {
             return known.clone();

@@ -8,7 +8,7 @@
 //! contains another value of its own set. A proof that leaned on this is remembered only once
 //! the set it leaned on is finished.
 
-use crate::apart::Face;
+use crate::apart::{Face, Pairs};
 use crate::branch::{Branch, Clause, Fact, Theory};
 use crate::judge::{Judge, Truth};
 use crate::limits::{self, Limits};
@@ -91,7 +91,7 @@ pub(crate) struct Search<'a> {
     pub(crate) shown: BTreeSet<(Id, String)>,
     pub(crate) seen_cache: HashMap<(Id, usize), Arc<Seen>>,
     pub(crate) faces: HashMap<Id, Arc<Face>>,
-    pub(crate) overlaps: HashMap<(Id, NodeId, usize), Arc<Vec<(usize, usize)>>>,
+    pub(crate) overlaps: HashMap<(Id, NodeId, usize), Pairs>,
 }
 
 impl<'a> Search<'a> {
