@@ -3,10 +3,11 @@
 mod compare;
 mod explained;
 pub(crate) mod likeness;
+mod step;
 mod variants;
 
 use crate::digest::canonical;
-use crate::edit::{Edit, Union, What};
+use crate::edit::{Edit, What};
 use crate::prose::{self, SignalKind};
 use crate::rename;
 use crate::view::{Kinds, Node, Rest, View, same_value};
@@ -16,7 +17,7 @@ use compare::{
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
+use step::Step;
 
 /// How deep members and items are walked. Deeper schemas are still compared by the engine.
 pub const MAX_DEPTH: usize = 40;
@@ -28,16 +29,7 @@ pub const MAX_PAIRS: usize = 20_000;
 /// Walks two schemas once and returns what moved, in document order.
 pub fn walk(old: &Node<'_>, new: &Node<'_>) -> Vec<Edit> {
     let mut walker = Walker { edits: Vec::new(), seen: HashSet::new(), is_cut: false };
-    let step = Step {
-        field: String::new(),
-        was: true,
-        is: true,
-        sent: true,
-        held: None,
-        depth: 0,
-        unions: Vec::new(),
-    };
-    walker.pair(old, new, step);
+    walker.pair(old, new, Step::root());
     walker.edits
 }
 
@@ -46,48 +38,6 @@ struct Walker {
     /// Pairs of declarations already walked: recursion ends here, and shared ones report once.
     seen: HashSet<(String, String)>,
     is_cut: bool,
-}
-
-/// Where the walk stands.
-#[derive(Clone)]
-struct Step {
-    field: String,
-    /// Required on the old side, with everything around it.
-    was: bool,
-    /// Required on the new side, with everything around it.
-    is: bool,
-    /// Required on the old side where it stands.
-    sent: bool,
-    /// The sibling whose text it holds now, where texts changed places.
-    held: Option<String>,
-    depth: usize,
-    /// The unions around it, the outermost first.
-    unions: Vec<Arc<Union>>,
-}
-
-impl Step {
-    fn down(&self, suffix: &str) -> Step {
-        let field = if suffix == "[]" || self.field.is_empty() {
-            format!("{}{suffix}", self.field)
-        } else {
-            format!("{}.{suffix}", self.field)
-        };
-        Step { field, held: None, depth: self.depth + 1, ..self.clone() }
-    }
-
-    /// The step into an alternative of a union.
-    fn within(&self, old: &Node<'_>, new: &Node<'_>) -> Step {
-        let names = |node: &Node<'_>| {
-            let last = |(path, _): (String, _)| path.rsplit('.').next().map(str::to_owned);
-            inner_members(node).into_iter().filter_map(last).collect()
-        };
-        let mut inside = self.clone();
-        inside.unions.push(Arc::new(Union {
-            at: (old.pointer.clone(), new.pointer.clone()),
-            names: (names(old), names(new)),
-        }));
-        inside
-    }
 }
 
 /// The declaration behind a chain of `$ref`s.
