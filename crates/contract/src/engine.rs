@@ -467,7 +467,7 @@ fn attach(changes: &mut [Change], witnesses: &[Witness]) {
             let demand = witness.keyword == "required";
             stops_at(witness, parents, name)
                 && !(GONE.contains(&change.rule) && demand)
-                && !(DEMANDED.contains(&change.rule) && !demand)
+                && (demand || !DEMANDED.contains(&change.rule))
         };
         change.witness = witnesses.iter().find(shows).cloned();
     }

@@ -186,7 +186,7 @@ pub(crate) fn judge(
         judged.change.witness = change.witness.filter(|witness| !holds_mark(&witness.value, old));
     }
     for mut change in unexplained {
-        if change.witness.as_ref().is_some_and(|witness| is_of_stand_in(witness)) {
+        if change.witness.as_ref().is_some_and(is_of_stand_in) {
             change = comparison::undecided(&beyond(), &context);
         }
         retell(&mut change, pair, documents, old);
