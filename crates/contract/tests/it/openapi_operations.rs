@@ -313,5 +313,5 @@ fn texts_that_changed_places_and_the_text_of_the_whole() {
     };
     let (cents, dollars) = (about("Amounts are in cents."), about("Amounts are in dollars."));
     check_documents(cents.clone(), dollars, Verdict::NewApproval, &["SF540"]);
-    check_documents(cents, about("The amounts are in cents."), Verdict::Safe, &[]);
+    check_documents(cents, about("The amounts are in cents."), Verdict::Safe, &["SF541"]);
 }
