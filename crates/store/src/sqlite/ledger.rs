@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::journal::opened;
 use super::mark::Gone;
-use super::work::{Work, at_most, id, listed, rows, rows_of, word};
+use super::work::{Work, at_most, id, listed, rows, rows_of, word, writer_of};
 use crate::journal::{Entry, Kind, Part, object};
 use crate::keys::Seal;
 use crate::{
@@ -364,12 +364,14 @@ pub(super) fn settle_gone(
     Ok(count)
 }
 
-/// The writers that are gone and left attempts open, as a JSON list.
-fn gone_writers(conn: &Connection, gone: &mut Gone<'_>) -> Result<String, StoreError> {
-    let sql = "SELECT DISTINCT writer FROM attempt WHERE state IS NULL AND writer IS NOT NULL";
-    let mut writers = rows(conn, sql, &[], |row| Ok(row.get::<_, String>("writer")?))?;
-    writers.retain(|writer| gone.is(Some(writer)));
-    Ok(listed(&writers).to_string())
+/// The requests whose attempts were left open by processes that are gone, as a JSON list.
+fn left_open(conn: &Connection, gone: &mut Gone<'_>) -> Result<String, StoreError> {
+    let open = rows(conn, "SELECT * FROM attempt WHERE state IS NULL", &[], |row| {
+        Ok((row.get::<_, String>("request")?, writer_of(row)?))
+    })?;
+    let left = open.into_iter().filter(|(_, writer)| gone.is(writer.as_deref()));
+    let left: Vec<String> = left.map(|(request, _)| request).collect();
+    Ok(listed(&left).to_string())
 }
 
 pub(super) fn delivered(
@@ -425,14 +427,13 @@ pub(super) fn activity(
     query: &ActivityQuery,
     gone: &mut Gone<'_>,
 ) -> Result<Vec<Activity>, StoreError> {
-    let left = if query.in_doubt { gone_writers(conn, gone)? } else { String::from("[]") };
+    let left = if query.in_doubt { left_open(conn, gone)? } else { String::from("[]") };
     let mut found = rows(
         conn,
         "SELECT * FROM request
          WHERE (?1 IS NULL OR id = ?1) AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR server = ?3)
            AND (NOT ?4 OR id IN (SELECT request FROM attempt WHERE state = 'in-doubt')
-                OR id IN (SELECT request FROM attempt
-                          WHERE state IS NULL AND (writer IS NULL OR writer IN (SELECT value FROM json_each(?7)))))
+                OR id IN (SELECT value FROM json_each(?7)))
            AND (?5 IS NULL OR id < ?5)
          ORDER BY id DESC LIMIT ?6",
         &[
@@ -483,8 +484,7 @@ fn attempts(
 ) -> Result<Vec<Attempt>, StoreError> {
     let sql = "SELECT * FROM attempt WHERE request = ?1 ORDER BY n";
     let mut found = rows(conn, sql, &[&request.to_string()], |row| {
-        let (state, writer): (Option<String>, Option<String>) =
-            (row.get("state")?, row.get("writer")?);
+        let (state, writer) = (row.get::<_, Option<String>>("state")?, writer_of(row)?);
         Ok(Attempt {
             id: id(row, "id")?,
             n: row.get("n")?,

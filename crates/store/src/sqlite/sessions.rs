@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::mark::Gone;
-use super::work::{Work, at_most, id, rows, rows_of, word};
+use super::work::{Work, at_most, id, rows, rows_of, word, writer_of};
 use crate::journal::{Entry, Kind};
 use crate::{
     Era, Millis, NewSession, Session, SessionEnd, SessionId, SessionQuery, StoreError, limits,
@@ -105,7 +105,7 @@ pub(super) fn list(
         &[&query.server, &query.open, &rows_of(query.limit)],
         |row| {
             let ended_at: Option<Millis> = row.get("ended_at")?;
-            let writer: Option<String> = row.get("writer")?;
+            let writer = writer_of(row)?;
             Ok(Session {
                 id: id(row, "id")?,
                 server: row.get("server")?,

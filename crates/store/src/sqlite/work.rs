@@ -159,6 +159,14 @@ pub(super) fn id<T: std::str::FromStr<Err = StoreError>>(
     text.parse().map_err(|error: StoreError| StoreError::damaged(error.to_string()))
 }
 
+/// The process that wrote a row. Tables of the first version do not say it, and who only reads does not migrate them.
+pub(super) fn writer_of(row: &Row<'_>) -> Result<Option<String>, StoreError> {
+    match row.get("writer") {
+        Err(rusqlite::Error::InvalidColumnName(_)) => Ok(None),
+        read => Ok(read?),
+    }
+}
+
 /// How many rows a question may have.
 pub(super) fn rows_of(limit: u32) -> u32 {
     if limit == 0 { limits::ROWS } else { limit.min(limits::ROWS) }
