@@ -6,6 +6,7 @@ mod child;
 mod conformance;
 mod crash;
 mod disk;
+mod format;
 mod journal;
 mod sample;
 mod sqlite;
