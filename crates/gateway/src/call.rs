@@ -167,7 +167,7 @@ impl Call {
     fn as_task(&self) -> bool {
         let params: Option<Map<String, Value>> =
             self.message.params().and_then(|params| serde_json::from_str(params).ok());
-        params.is_some_and(|params| params.contains_key("task"))
+        params.is_some_and(|params| params.get("task").is_some_and(|task| !task.is_null()))
     }
 }
 
@@ -271,7 +271,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         return rounds::carry_on(session, call, name, turn).await;
     }
     // What holds now? A call that may have an effect demands to know.
-    let verified = session.verified_for(&call.tool).await;
+    let verified = session.verified_for(&call.tool, call.arrived).await;
     let epoch = session.upstream().epoch();
     let live = session.runs(&call.tool);
 

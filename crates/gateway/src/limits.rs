@@ -5,6 +5,10 @@ use std::time::Duration;
 /// Calls of one session that wait for their turn. A model sends a handful at once; past this the client is pushed back.
 pub const QUEUED_CALLS: usize = 256;
 
+/// Bytes that are read ahead of a client on a pipe while the server takes no message: as much as one message may have.
+/// Past this the client is pushed back, and that it left is noticed once there is room again, or when the gateway is told to stop.
+pub const AHEAD: usize = mcp::limits::RELAYED_BYTES;
+
 /// Requests of one client that are under way at once. Past this it is refused, not the server flooded.
 pub const OPEN_REQUESTS: usize = 4_096;
 
@@ -234,6 +238,12 @@ pub const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// How often is looked for what has expired.
 pub const SWEEP: Duration = Duration::from_secs(5);
+
+/// How often is looked for what gateways left open on the same store that are gone.
+pub const GONE: Duration = Duration::from_secs(5);
+
+/// How long sessions that ended before may still take to go on record when the gateway ends: no longer than one that ends now.
+pub const ENDING: Duration = Duration::from_secs(15);
 
 /// Messages that wait on one stream for a client that does not read; then the stream is cut.
 pub const STREAM_MESSAGES: usize = 256;

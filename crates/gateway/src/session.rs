@@ -16,6 +16,7 @@ mod tally;
 mod turns;
 
 pub(crate) use clerk::{Following, Writing};
+pub(crate) use hub::settle_gone;
 pub use hub::{Hub, Settings};
 pub use tally::{LastCall, Tally};
 

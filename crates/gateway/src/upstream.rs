@@ -27,6 +27,21 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout};
 
+/// A question of the gateway's own. Nothing of it stays open once nobody waits for its answer.
+struct Asking<'a> {
+    upstream: &'a Upstream,
+    id: &'a Id,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let unanswered = lock(&self.upstream.waiting).remove(self.id).is_some();
+        if unanswered && let Some(link) = lock(&self.upstream.link).clone() {
+            link.break_off(self.id);
+        }
+    }
+}
+
 /// How a server is reached.
 #[derive(Clone)]
 pub enum Server {
@@ -99,6 +114,8 @@ struct Known {
     reading: Option<Instant>,
     /// Why the last reading failed.
     fault: Option<String>,
+    /// The last reading that failed.
+    failed: Option<reading::Failed>,
     trails: HashMap<String, Trail>,
 }
 
@@ -408,6 +425,8 @@ impl Upstream {
         let id = Id::Text(format!("{}{}", self.own, self.count.fetch_add(1, Ordering::Relaxed)));
         let text = mcp::message::request(&id, method, Some(params));
         let message = Message::parse(&text).map_err(|why| why.to_string())?;
+        // Whoever asked may stop waiting at any moment.
+        let _asking = Asking { upstream: self, id: &id };
         // A server that no longer reads must not hold up the sending either.
         let asked = async {
             let fate = self.ask(&message).await.map_err(|why| why.to_string())?;
@@ -416,10 +435,7 @@ impl Upstream {
         match timeout(self.patience, asked).await {
             Ok(Ok(Fate::Answered(answer))) => Ok(answer),
             Ok(Ok(Fate::Lost(why) | Fate::NotSent(why)) | Err(why)) => Err(why),
-            Err(_) => {
-                lock(&self.waiting).remove(&id);
-                Err(format!("the server did not answer {method} within {:?}", self.patience))
-            }
+            Err(_) => Err(format!("the server did not answer {method} within {:?}", self.patience)),
         }
     }
 
@@ -503,10 +519,15 @@ impl Upstream {
                 tokio::time::sleep(limits::LEFT).await;
             }
         };
-        let _ = timeout(limits::LEAVE, left).await;
+        let stays = timeout(limits::LEAVE, left).await.is_err();
         // Ends a program that does not leave, with everything that it started.
         *lock(&self.link) = None;
+        link.end();
         self.settle_waiters("the session ended");
+        if stays {
+            // It says nothing any more, its end included. Where nobody listens, nobody waits for it.
+            let _ = self.out.try_send(FromServer::Ended("it did not leave".to_owned()));
+        }
     }
 }
 

@@ -1,15 +1,16 @@
 //! The gateway on a pipe: put before a server's command, it speaks to the client on stdin and stdout.
 
 use crate::limits;
-use crate::session::{Hub, Opening, Outgoing, Session, Settings};
+use crate::session::{Hub, Opening, Outgoing, Session, Settings, settle_gone};
 use crate::upstream::{Server, Upstream};
 use crate::view::View;
 use mcp::framing::{Line, Lines};
 use mcp::message::{self, Message, NotAMessage};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{SessionEnd, StoreError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
 
 /// What is put on the pipe.
@@ -51,15 +52,12 @@ pub async fn wrap(
             }
         })
     };
-    let whole = async {
-        read(&session, &down, input).await;
-        // What was asked before the client closed its end is still answered.
-        let _ = timeout(limits::LEAVE, session.settled()).await;
-    };
+    let settling = tokio::spawn(settle_gone(Arc::clone(session.hub())));
     tokio::select! {
-        () = whole => {}
+        () = carried(&session, &down, input) => {}
         () = stop => {}
     }
+    settling.abort();
     // The client left. The server is told; what it still answers is recorded, though nobody hears it.
     upstream.close().await;
     let _ = timeout(limits::LEAVE, session.settled()).await;
@@ -70,12 +68,43 @@ pub async fn wrap(
     Ok(())
 }
 
-/// Reads the client's messages until it leaves.
-async fn read(
+/// Carries the client's messages until it leaves, and for a while what it asked before.
+async fn carried(
     session: &Arc<Session>,
     down: &mpsc::Sender<Outgoing>,
-    mut input: impl AsyncRead + Unpin,
+    input: impl AsyncRead + Unpin,
 ) {
+    let (ahead, mut lines) = mpsc::channel(limits::QUEUED_CALLS);
+    let taken = AtomicUsize::new(0);
+    let taking = async {
+        while let Some((line, _room)) = lines.recv().await {
+            take(session, down, line).await;
+            taken.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    tokio::pin!(taking);
+    // A server that takes no message holds up those that follow, and not that the client left.
+    let mut done = tokio::select! {
+        () = read(input, ahead) => false,
+        () = &mut taking => true,
+    };
+    // What was asked before the client closed its end still goes on, as long as the server takes it, and is answered.
+    while !done {
+        let before = taken.load(Ordering::Relaxed);
+        done = timeout(limits::LEAVE, &mut taking).await.is_ok();
+        if !done && taken.load(Ordering::Relaxed) == before {
+            return;
+        }
+    }
+    let _ = timeout(limits::LEAVE, session.settled()).await;
+}
+
+/// A line of the client, and the room that it takes until it was taken.
+type Ahead = (Line, OwnedSemaphorePermit);
+
+/// Reads the client's lines until it leaves, ahead of what becomes of them.
+async fn read(mut input: impl AsyncRead + Unpin, ahead: mpsc::Sender<Ahead>) {
+    let room = Arc::new(Semaphore::new(limits::AHEAD));
     let mut lines = Lines::new(mcp::limits::RELAYED_BYTES);
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -84,28 +113,42 @@ async fn read(
             Ok(n) => (lines.push(&buffer[..n]), false),
         };
         for line in found {
-            let why = match line {
-                Line::Whole(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => continue,
-                Line::Whole(bytes) => match taken(session, &bytes) {
-                    Ok(messages) => {
-                        for message in messages {
-                            if message.has_null_id() {
-                                let text = message::unreadable(&message::NULL_ID);
-                                let _ = down.send(Outgoing::beside(None, text)).await;
-                            } else {
-                                session.from_client(message).await;
-                            }
-                        }
-                        continue;
-                    }
-                    Err(why) => why,
-                },
-                Line::TooLong(_) => NotAMessage::TooLong(mcp::limits::RELAYED_BYTES),
-            };
-            let _ = down.send(Outgoing::beside(None, message::unreadable(&why))).await;
+            let (Line::Whole(bytes) | Line::TooLong(bytes)) = &line;
+            if bytes.iter().all(u8::is_ascii_whitespace) && matches!(line, Line::Whole(_)) {
+                continue;
+            }
+            // One line of any length is always let through.
+            let size = u32::try_from(bytes.len().clamp(1, limits::AHEAD)).unwrap_or(u32::MAX);
+            let Ok(room) = Arc::clone(&room).acquire_many_owned(size).await else { return };
+            if ahead.send((line, room)).await.is_err() {
+                return;
+            }
         }
         if last {
             return;
+        }
+    }
+}
+
+/// Takes one line of the client.
+async fn take(session: &Arc<Session>, down: &mpsc::Sender<Outgoing>, line: Line) {
+    let read = match &line {
+        Line::Whole(bytes) => taken(session, bytes),
+        Line::TooLong(_) => Err(NotAMessage::TooLong(mcp::limits::RELAYED_BYTES)),
+    };
+    let unreadable = |why| Outgoing::beside(None, message::unreadable(&why));
+    match read {
+        Ok(messages) => {
+            for message in messages {
+                if message.has_null_id() {
+                    let _ = down.send(unreadable(message::NULL_ID)).await;
+                } else {
+                    session.from_client(message).await;
+                }
+            }
+        }
+        Err(why) => {
+            let _ = down.send(unreadable(why)).await;
         }
     }
 }

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::process::ChildStdin;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::error::{Failure, quote};
 use crate::message::{self, Id, Kind, Message};
+use crate::pen::Pen;
 use crate::version::{Era, Revision};
 use crate::{http, limits, stdio};
 
@@ -61,7 +61,7 @@ pub struct Routed {
 pub struct Uplink(Arc<Way>);
 
 enum Way {
-    Stdio { stdin: tokio::sync::Mutex<Option<ChildStdin>>, pump: AbortHandle },
+    Stdio { pen: Option<Pen>, pump: AbortHandle },
     Http(Box<Web>),
 }
 
@@ -76,6 +76,8 @@ struct Web {
     renewed: tokio::sync::Mutex<Option<Instant>>,
     /// The stream of what nobody asked for is being read.
     listening: AtomicBool,
+    /// The server was told to leave: what is still open is let go.
+    left: watch::Sender<bool>,
 }
 
 /// Starts a command and speaks to it; its stderr is passed on. Must be called inside a tokio runtime.
@@ -84,10 +86,10 @@ struct Web {
 /// Where the command cannot be started.
 pub fn start(command: &[String]) -> Result<(Uplink, mpsc::Receiver<Incoming>), Failure> {
     let mut server = stdio::Server::start_with(command, true)?;
-    let stdin = tokio::sync::Mutex::new(server.take_stdin());
+    let pen = server.take_stdin().map(Pen::new);
     let (sender, incoming) = mpsc::channel(limits::QUEUE);
     let pump = tokio::spawn(pump(server, sender)).abort_handle();
-    Ok((Uplink(Arc::new(Way::Stdio { stdin, pump })), incoming))
+    Ok((Uplink(Arc::new(Way::Stdio { pen, pump })), incoming))
 }
 
 /// Speaks to a server behind Streamable HTTP. Opens no connection yet.
@@ -100,6 +102,7 @@ pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
         greeting: Mutex::default(),
         renewed: tokio::sync::Mutex::default(),
         listening: AtomicBool::new(false),
+        left: watch::Sender::new(false),
     };
     (Uplink(Arc::new(Way::Http(Box::new(web)))), incoming)
 }
@@ -135,28 +138,19 @@ impl Uplink {
     /// Sends a message, as it is.
     pub async fn send(&self, message: &Message, routed: Routed) -> Sending {
         match &*self.0 {
-            Way::Stdio { stdin, .. } => {
-                let mut stdin = stdin.lock().await;
-                let Some(pipe) = stdin.as_mut() else { return Sending::NotSent };
-                if stdio::write_line(pipe, message.text()).await.is_err() {
-                    *stdin = None;
-                    // Half a line is no message.
-                    return Sending::NotSent;
-                }
-                Sending::Sent
-            }
-            Way::Http(_) => {
-                let way = Arc::clone(&self.0);
-                let message = message.clone();
+            Way::Stdio { pen: Some(pen), .. } => pen.send(message.text()).await,
+            Way::Stdio { pen: None, .. } => Sending::NotSent,
+            Way::Http(web) => {
                 let id = match message.kind() {
                     Kind::Request { id, .. } => Some(id.clone()),
                     _ => None,
                 };
+                let (way, message) = (Arc::clone(&self.0), message.clone());
+                // It must not end before it is known to be open.
+                let mut open = lock(&web.open);
                 let task = tokio::spawn(carry(way, message, routed)).abort_handle();
-                if let (Way::Http(web), Some(id)) = (&*self.0, id)
-                    && !task.is_finished()
-                {
-                    lock(&web.open).insert(id, task);
+                if let Some(id) = id {
+                    open.insert(id, task);
                 }
                 Sending::Sent
             }
@@ -182,20 +176,37 @@ impl Uplink {
         }
     }
 
-    /// Tells the server to leave: a child's stdin is closed, a legacy session is ended.
+    /// Tells the server to leave: a child's stdin is closed once what is being written left, a legacy session is ended.
+    /// Waits for no server longer than it may take.
     pub async fn close(&self) {
         match &*self.0 {
-            Way::Stdio { stdin, .. } => *stdin.lock().await = None,
+            Way::Stdio { pen, .. } => {
+                if let Some(pen) = pen {
+                    pen.leave();
+                }
+            }
             Way::Http(web) => {
                 let server = lock(&web.server).clone();
+                web.left.send_replace(true);
                 let open = std::mem::take(&mut *lock(&web.open));
+                let deadline = Instant::now() + limits::LEAVE;
                 for (id, task) in open {
                     task.abort();
                     let lost = web.incoming.send(Incoming::Lost(id, Failure::Interrupted));
-                    let _ = timeout(limits::LEAVE, lost).await;
+                    let _ = timeout_at(deadline, lost).await;
                 }
                 server.close().await;
             }
+        }
+    }
+
+    /// Ends a child and all that it started, at once; whoever still holds this end can send nothing more.
+    pub fn end(&self) {
+        if let Way::Stdio { pen, pump } = &*self.0 {
+            if let Some(pen) = pen {
+                pen.leave();
+            }
+            pump.abort();
         }
     }
 }
@@ -213,9 +224,22 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Posts one message and hands on what comes back.
+/// Posts one message and hands on what comes back. What was said last still has its time once the server is told to
+/// leave; it then ends, also where it is never answered.
 async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
     let Way::Http(web) = &*way else { return };
+    let mut left = web.left.subscribe();
+    let ended = async {
+        let _ = left.wait_for(|left| *left).await;
+        tokio::time::sleep(limits::LEAVE).await;
+    };
+    tokio::select! {
+        () = posted(&way, web, message, routed) => {}
+        () = ended => {}
+    }
+}
+
+async fn posted(way: &Arc<Way>, web: &Web, message: Message, routed: Routed) {
     let (id, method) = match message.kind() {
         Kind::Request { id, method } => (Some(id.clone()), method.as_str()),
         Kind::Notification { method } => (None, method.as_str()),
@@ -236,11 +260,11 @@ async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
     if let Err(Failure::Status { code: code @ (400 | 404), .. }) = answered
         && server.has_session()
         && method != "initialize"
-        && let Some(mut again) = renew(&way, &server).await
+        && let Some(mut again) = renew(way, &server).await
     {
         // Except for a call: it was decided about what the old session led to, and a status is the word of a server that
         // may have carried it out.
-        if method == "tools/call" {
+        if method == http::CALL {
             answered = Err(Failure::SessionLost(code));
         } else {
             answered = post(&mut again, &message, routing, id.as_ref()).await;
@@ -411,6 +435,7 @@ async fn listen(way: Arc<Way>) {
     if web.listening.swap(true, Ordering::AcqRel) {
         return;
     }
+    let mut left = web.left.subscribe();
     let mut pause = limits::LISTEN_PAUSE;
     while !web.incoming.is_closed() {
         let mut server = lock(&web.server).clone();
@@ -426,7 +451,10 @@ async fn listen(way: Arc<Way>) {
                 }
                 let answer = http::Answer::Stream(Box::new(stream));
                 // However it ended, it is opened again.
-                let _ = read(web, &mut server, answer, None).await;
+                tokio::select! {
+                    _ = read(web, &mut server, answer, None) => {}
+                    _ = left.wait_for(|left| *left) => break,
+                }
                 if begun.elapsed() >= limits::LISTEN_STEADY {
                     pause = limits::LISTEN_PAUSE;
                 }
@@ -435,6 +463,7 @@ async fn listen(way: Arc<Way>) {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = web.incoming.closed() => break,
+            _ = left.wait_for(|left| *left) => break,
         }
         pause = (pause * 2).min(limits::LISTEN_MOST);
     }

@@ -23,6 +23,8 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// What the headers begin with that mirror arguments.
 const PARAM: &str = "mcp-param-";
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+/// What must not leave twice.
+pub(crate) const CALL: &str = "tools/call";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
@@ -154,7 +156,8 @@ impl Server {
         quote(&self.cut_out(&String::from_utf8_lossy(&body[..body.len().min(64 << 10)])))
     }
 
-    /// Sends one message. Redirects are followed only inside the origin and only where they keep the method.
+    /// Sends one message. Redirects are followed only inside the origin and only where they keep the method; that of a call
+    /// is not: it is the word of a server, or of something before it, that may have carried the call out.
     pub async fn post(&mut self, message: &str, routing: Routing<'_>) -> Result<Answer, Failure> {
         for _ in 0..=limits::REDIRECTS {
             let mut request = self
@@ -187,11 +190,13 @@ impl Server {
                 request = request.header(SESSION, session.clone());
             }
             let response = request.body(message.to_owned()).send().await.map_err(unreachable)?;
-            if let Some(next) = self.redirected(&response)? {
-                self.url = next;
-                continue;
+            match self.redirected(&response)? {
+                None => return self.answer(response).await,
+                Some(next) if routing.method == CALL => {
+                    return Err(Failure::Redirect(shown_address(next.as_str())));
+                }
+                Some(next) => self.url = next,
             }
-            return self.answer(response).await;
         }
         Err(Failure::Redirect(self.place()))
     }

@@ -20,6 +20,7 @@ mod live;
 pub mod message;
 mod number;
 mod open;
+mod pen;
 mod secret;
 mod snapshot;
 pub mod stdio;

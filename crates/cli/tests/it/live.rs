@@ -263,6 +263,11 @@ impl Live {
         self.stdin = None;
     }
 
+    /// Ends the program as a crash would.
+    pub async fn kill(&mut self) {
+        self.child.kill().await.unwrap();
+    }
+
     /// Leaves, and waits for the program to end.
     pub async fn leave(&mut self) {
         self.stdin = None;

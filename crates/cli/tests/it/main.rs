@@ -37,5 +37,6 @@ mod state;
 mod texts;
 mod walks;
 mod web;
+mod wire;
 mod wrap;
 mod wrap_web;

@@ -39,6 +39,8 @@ pub struct Steered {
     pub loses_session: AtomicBool,
     /// The status of the next calls, in place of an answer.
     pub status: Mutex<Option<u16>>,
+    /// A list begins a stream and says no more.
+    pub lists_hang: AtomicBool,
     /// A greeting is not answered.
     pub mute: AtomicBool,
     /// The stream of what nobody asked for is there, and ends after a moment each time.
@@ -143,6 +145,10 @@ async fn answer(
         let hung = Hung(None, Arc::clone(&state.closed));
         return ([("content-type", "text/event-stream")], Body::from_stream(hung)).into_response();
     }
+    if asked == "tools/list" && state.lists_hang.load(Ordering::SeqCst) {
+        let hung = Hung(None, Arc::clone(&state.closed));
+        return ([("content-type", "text/event-stream")], Body::from_stream(hung)).into_response();
+    }
     let mut result = match asked {
         "initialize" => json!({
             "protocolVersion": message["params"]["protocolVersion"],
@@ -156,7 +162,8 @@ async fn answer(
         "tools/list" => json!({"tools": tools, "ttlMs": 0, "cacheScope": "private"}),
         "tools/call" => {
             if let Some(status) = *state.status.lock().unwrap() {
-                return StatusCode::from_u16(status).unwrap().into_response();
+                let away = [("location", "/mcp/elsewhere")];
+                return (StatusCode::from_u16(status).unwrap(), away).into_response();
             }
             let asks = state.asks.lock().unwrap().clone();
             if let Some(state) = asks.filter(|_| message["params"].get("inputResponses").is_none())

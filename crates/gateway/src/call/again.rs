@@ -10,6 +10,7 @@ use mcp::json;
 use mcp::message::{Id, Message};
 use std::sync::Arc;
 use store::OutcomeState;
+use tokio::time::Instant;
 
 /// What became of a call in doubt, with the record of the attempt that counts.
 pub(super) enum Again {
@@ -35,7 +36,7 @@ pub(super) async fn send(
         return Again::Not(books, why);
     }
     // The server may be another one by now: what holds is read again before anything leaves.
-    let verified = session.verified_for(&call.tool).await;
+    let verified = session.verified_for(&call.tool, Instant::now()).await;
     let epoch = session.upstream().epoch();
     if verified.is_err() || moved_on(session, call, plan) || session.withdrawn(&call.id) {
         return Again::Not(books, why);

@@ -119,7 +119,7 @@ enum Holds {
 
 /// Time went by while a person decided: what holds is looked at again before the approval is used up.
 async fn still_holds(session: &Arc<Session>, call: &Call, plan: &Plan) -> Holds {
-    let verified = session.verified_for(&call.tool).await;
+    let verified = session.verified_for(&call.tool, Instant::now()).await;
     if moved_on(session, call, plan) {
         return Holds::Moved;
     }

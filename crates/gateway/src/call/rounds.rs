@@ -107,7 +107,7 @@ pub(super) async fn carry_on(session: Arc<Session>, call: Arc<Call>, name: Strin
         return reject(&session, &call, turn, refusal::state_other(&call.tool)).await;
     }
     let era = session.era();
-    let verified = session.verified_for(&call.tool).await;
+    let verified = session.verified_for(&call.tool, Instant::now()).await;
     let plan = Arc::new(Plan { epoch: session.upstream().epoch(), ..Plan::clone(&round.plan) });
     if moved_on(&session, &call, &plan) {
         return stop(

@@ -3,7 +3,7 @@
 use super::queue::Reader;
 use super::streams::Event;
 use crate::limits;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use mcp::message::{self, Id, NotAMessage};
@@ -13,6 +13,9 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep, sleep};
+
+/// The type of a stream.
+pub const EVENTS: &str = "text/event-stream";
 
 /// A body with a type. Nothing that is said here may be kept by anyone between.
 pub fn text(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response {
@@ -83,10 +86,35 @@ pub fn stream<K: Send + Unpin + 'static>(
     kept: K,
 ) -> Response {
     let events = Events { first, reader, alive: Box::pin(sleep(limits::ALIVE)), _kept: kept };
-    let mut response = text(StatusCode::OK, "text/event-stream", Body::from_stream(events));
+    let mut response = text(StatusCode::OK, EVENTS, Body::from_stream(events));
     // Proxies that gather what they pass on would hold back each event.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
+}
+
+/// A body that ends at the latest when that is over.
+pub fn until(body: Body, over: impl Future<Output = ()> + Send + 'static) -> Body {
+    Body::from_stream(Until { body: Some(body.into_data_stream()), over: Box::pin(over) })
+}
+
+struct Until {
+    /// Let go of as soon as it ends, with all that lives as long as it is read.
+    body: Option<BodyDataStream>,
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl futures_core::Stream for Until {
+    type Item = Result<Bytes, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.over.as_mut().poll(context).is_ready() {
+            self.body = None;
+        }
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_next(context),
+            None => Poll::Ready(None),
+        }
+    }
 }
 
 struct Events<K> {

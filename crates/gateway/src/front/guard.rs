@@ -1,7 +1,9 @@
 //! Who may come in: the host that is meant, the page that asks, and the principal.
 
+use super::answer::EVENTS;
+use super::token::Tokens;
 use super::{Front, answer};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use std::net::{IpAddr, SocketAddr};
 
@@ -70,12 +72,15 @@ impl Guard {
 }
 
 fn without_port(host: &str) -> &str {
-    if let Some(rest) = host.strip_prefix('[') {
-        return rest.split(']').next().unwrap_or(rest);
+    let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+    if let Some((name, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        // What follows the brackets is a port or nothing.
+        let fine = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
+        return if fine { name } else { host };
     }
     match host.rsplit_once(':') {
         // More than one colon is an address of the sixth version without brackets.
-        Some((name, _)) if !name.contains(':') => name,
+        Some((name, port)) if !name.contains(':') && is_port(port) => name,
         _ => host,
     }
 }
@@ -101,10 +106,7 @@ impl Front {
                 Err(challenge("A bearer token is needed here; steadfast token add NAME makes one."))
             }
             (Some(value), None) => {
-                let token = value.to_str().ok().and_then(|value| {
-                    let (scheme, token) = value.split_once(' ')?;
-                    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-                });
+                let token = bearer(value);
                 let tokens = self.tokens.borrow();
                 let principal = token.and_then(|token| tokens.principal(token));
                 principal
@@ -113,6 +115,32 @@ impl Front {
             }
             (Some(_), Some(_)) => Err(challenge("More than one token was presented.")),
         }
+    }
+}
+
+/// The token of a header, where it has the form of one.
+fn bearer(value: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+impl Front {
+    /// A response to whoever was let in by a token; a stream ends when the token no longer opens.
+    pub(super) fn while_it_opens(&self, headers: &HeaderMap, response: Response) -> Response {
+        let streams =
+            response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == EVENTS);
+        let token = headers.get(header::AUTHORIZATION).and_then(bearer).filter(|_| streams);
+        let Some(token) = token.map(str::to_owned) else { return response };
+        let mut tokens = self.tokens.clone();
+        response.map(|body| {
+            answer::until(body, async move {
+                // Where nobody changes tokens any more, the gateway is ending.
+                let gone = |tokens: &Tokens| tokens.principal(&token).is_none();
+                if tokens.wait_for(gone).await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            })
+        })
     }
 }
 
@@ -134,8 +162,16 @@ mod tests {
         for host in ["localhost:7420", "127.0.0.1", "[::1]:9", "127.0.0.1:1", "gate.example:443"] {
             assert!(near.knows_host(host), "{host}");
         }
-        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "", "::2"]
-        {
+        for host in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "localhost:80.evil.example",
+            "[::1]x",
+            "[::1]:80.evil.example",
+            "",
+            "::2",
+        ] {
             assert!(!near.knows_host(host), "{host}");
         }
         let far = guard("0.0.0.0:80");
@@ -149,7 +185,14 @@ mod tests {
         for origin in ["http://localhost:6274", "https://app.example", "http://[::1]:3"] {
             assert!(near.knows_origin(origin), "{origin}");
         }
-        for origin in ["https://evil.example", "null", "http://localhost.evil.example", "file://"] {
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://localhost.evil.example",
+            "http://localhost:80.evil.example",
+            "http://[::1]x",
+            "file://",
+        ] {
             assert!(!near.knows_origin(origin), "{origin}");
         }
         assert!(!guard("0.0.0.0:80").knows_origin("http://localhost"));

@@ -33,6 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use token::Tokens;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// The principal of whoever needs no token. No token can be made for it.
 pub const ANONYMOUS: &str = "anonymous";
@@ -77,6 +78,8 @@ pub struct Front {
     room: room::Room,
     ready: tokio::sync::Mutex<health::Known>,
     closing: AtomicBool,
+    /// Sessions that are being ended.
+    ending: Mutex<JoinSet<()>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -101,6 +104,7 @@ impl Front {
             room: room::Room::default(),
             ready: tokio::sync::Mutex::default(),
             closing: AtomicBool::new(false),
+            ending: Mutex::default(),
         })
     }
 }

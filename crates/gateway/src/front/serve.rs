@@ -3,6 +3,7 @@
 use super::endpoint::Endpoint;
 use super::{Front, answer, lock, modern};
 use crate::limits;
+use crate::session::settle_gone;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, State};
@@ -20,7 +21,7 @@ use std::sync::atomic::Ordering;
 use store::SessionEnd;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Serves until it is told to stop; then calls under way are finished, or their outcome is recorded as in doubt.
@@ -34,6 +35,13 @@ pub async fn serve(front: Arc<Front>, listener: TcpListener, stop: impl Future<O
     let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(limits::CONNECTIONS));
     let sweeper = tokio::spawn(sweep(Arc::clone(&front)));
+    let settling: Vec<AbortHandle> = front
+        .servers
+        .values()
+        .next()
+        .into_iter()
+        .map(|served| tokio::spawn(settle_gone(Arc::clone(&served.hub))).abort_handle())
+        .collect();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits::HEAD)
@@ -66,6 +74,7 @@ pub async fn serve(front: Arc<Front>, listener: TcpListener, stop: impl Future<O
     }
     drop(listener);
     sweeper.abort();
+    settling.iter().for_each(AbortHandle::abort);
     front.finish().await;
     let _ = timeout(limits::LEAVE, graceful.shutdown()).await;
 }
@@ -74,14 +83,16 @@ pub async fn serve(front: Arc<Front>, listener: TcpListener, stop: impl Future<O
 async fn sweep(front: Arc<Front>) {
     loop {
         sleep(limits::SWEEP.min(front.config.idle)).await;
-        let mut ending = JoinSet::new();
-        for legacy in front.expired() {
+        let (legacy, fans) = (front.expired(), front.expired_fans().await);
+        // One that takes long to end holds up no other.
+        let mut ending = lock(&front.ending);
+        while ending.try_join_next().is_some() {}
+        for legacy in legacy {
             ending.spawn(async move { legacy.close(SessionEnd::Expired).await });
         }
-        for fan in front.expired_fans().await {
+        for fan in fans {
             ending.spawn(async move { fan.close(SessionEnd::Expired).await });
         }
-        while ending.join_next().await.is_some() {}
     }
 }
 
@@ -115,7 +126,7 @@ async fn endpoint(
     body: Body,
 ) -> Response {
     match front.answer(&endpoint, &method, &uri, &headers, body).await {
-        Ok(response) | Err(response) => response,
+        Ok(response) | Err(response) => front.while_it_opens(&headers, response),
     }
 }
 
@@ -173,14 +184,15 @@ impl Front {
         for joined in sessions {
             let _ = tokio::time::timeout_at(deadline, joined.session.settled()).await;
         }
-        let mut ending = JoinSet::new();
+        let mut ending = std::mem::take(&mut *lock(&self.ending));
         for legacy in legacy {
             ending.spawn(async move { legacy.close(SessionEnd::Closed).await });
         }
         for fan in fans {
             ending.spawn(async move { fan.close(SessionEnd::Closed).await });
         }
-        while ending.join_next().await.is_some() {}
+        let ended = async { while ending.join_next().await.is_some() {} };
+        let _ = timeout(limits::ENDING, ended).await;
         lock(&self.sessions).clear();
         self.fans.lock().await.clear();
     }

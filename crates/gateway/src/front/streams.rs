@@ -90,7 +90,12 @@ impl Streams {
     /// even where the connection breaks before the first one. `Err` is an id that is in use.
     pub fn open(&self, requests: &[Id], primed: bool) -> Result<Attached, Id> {
         let mut inner = self.lock();
-        if let Some(used) = requests.iter().find(|id| inner.requests.contains_key(*id)) {
+        // Two of one id would be answered once, and the stream would wait for the other for ever.
+        let mut taken = requests.iter().enumerate();
+        let twice = |(n, id): &(usize, &Id)| {
+            inner.requests.contains_key(*id) || requests[..*n].contains(id)
+        };
+        if let Some((_, used)) = taken.find(twice) {
             return Err(used.clone());
         }
         inner.last += 1;
@@ -300,6 +305,7 @@ mod tests {
         let one = streams.open(&[id(1)], true).unwrap();
         let two = streams.open(&[id(2)], false).unwrap();
         assert_eq!(streams.open(&[id(3), id(2)], false).unwrap_err(), id(2));
+        assert_eq!(streams.open(&[id(3), id(4), id(3)], false).unwrap_err(), id(3));
         streams.put(&Outgoing::beside(Some(id(2)), "p2".into()));
         streams.put(&Outgoing::beside(None, "alone".into()));
         streams.put(&Outgoing::answer(&id(1), "a1".into()));

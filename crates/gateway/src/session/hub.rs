@@ -4,7 +4,8 @@ use super::clerk::Clerk;
 use super::{Session, lock};
 use crate::catalogue::Definitions;
 use crate::compare::Comparisons;
-use crate::event::Events;
+use crate::event::{self, Events};
+use crate::limits;
 use crate::metrics::Metrics;
 use contract::Depends;
 use contract::admission::{Adapt, Plain, Policy};
@@ -47,6 +48,15 @@ impl Settings {
     /// True for a tool that is configured as one that only reads.
     pub fn is_read(&self, tool: &str) -> bool {
         self.reads.contains(tool)
+    }
+}
+
+/// Settles what gateways left open that are gone, again and again, as whoever opens the store does.
+pub(crate) async fn settle_gone(hub: Arc<Hub>) {
+    loop {
+        tokio::time::sleep(limits::GONE).await;
+        // What cannot be written now is settled later, and shown as in doubt until then.
+        let _ = hub.store.settle_gone(event::now()).await;
     }
 }
 

@@ -1,11 +1,11 @@
 //! Clients that no longer want an answer, and clients that leave while a call is under way. Where leaving cancels, an operator may want some calls to end all the
 //! same: half a payment is worse than one that nobody hears of.
 
-use super::{Open, Outgoing, Session, lock};
+use super::{Hub, Open, Outgoing, Session, lock};
 use crate::call::{Minted, Proven, Relied, Rounds, Seen};
 use mcp::json;
 use mcp::message::{Id, Message};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 impl Session {
     /// Nobody will hear the answer to a request: its outcome is on record all the same.
@@ -47,6 +47,11 @@ impl Session {
 
 /// What calls left behind for those that follow.
 impl Session {
+    /// What all sessions share.
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
     /// What is known of the values that calls rely on.
     pub(crate) fn relied(&self) -> &Mutex<Relied> {
         &self.relied

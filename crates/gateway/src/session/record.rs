@@ -10,10 +10,15 @@ use mcp::message;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{NewList, RequestId};
+use tokio::time::Instant;
 
 impl Session {
-    /// Makes sure that what holds is known well enough for a call of the tool.
-    pub(crate) async fn verified_for(self: &Arc<Self>, tool: &str) -> Result<(), String> {
+    /// Makes sure that what holds is known well enough for a call of the tool, which was asked for then.
+    pub(crate) async fn verified_for(
+        self: &Arc<Self>,
+        tool: &str,
+        asked: Instant,
+    ) -> Result<(), String> {
         let live = self.upstream.live(tool);
         let digest = live.first().map_or("", |live| live.digest());
         let granted = self.granted(tool, digest).await?.stands;
@@ -40,7 +45,7 @@ impl Session {
         let verified = if reads {
             self.upstream.verified_soon(age, limits::READ_PATIENCE).await
         } else {
-            self.upstream.verified(age).await
+            self.upstream.verified_since(age, asked).await
         };
         let flawed = self.upstream.flaw(tool);
         if let Err(why) = &verified {

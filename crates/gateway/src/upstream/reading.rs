@@ -9,6 +9,23 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
+/// A reading that failed.
+pub(super) struct Failed {
+    began: Instant,
+    ended: Instant,
+    /// The server left a page unanswered.
+    silent: bool,
+    why: String,
+}
+
+impl Failed {
+    /// True where it says enough about the list for what was asked then and waits since: it began later, or the server was
+    /// silent meanwhile.
+    fn tells_of(&self, asked: Instant, since: Instant) -> bool {
+        self.began >= asked || (self.silent && self.ended >= since)
+    }
+}
+
 /// A reading is under way, however it ends.
 struct UnderWay<'a>(&'a Upstream);
 
@@ -28,6 +45,12 @@ impl Drop for UnderWay<'_> {
 impl Upstream {
     /// Makes sure that the list is no older than `age`; reads it again where it is. `Err` says why that failed.
     pub async fn verified(&self, age: Duration) -> Result<(), String> {
+        self.verified_since(age, Instant::now()).await
+    }
+
+    /// The same for what was asked a while ago and waited for its turn: a server that left the list unanswered meanwhile is
+    /// not waited for once more. What was read meanwhile is no older than any other reading.
+    pub async fn verified_since(&self, age: Duration, since: Instant) -> Result<(), String> {
         let asked = Instant::now();
         let fresh =
             |known: &Known| known.verified.is_some_and(|at| at >= asked || at.elapsed() < age);
@@ -36,8 +59,17 @@ impl Upstream {
         }
         let _one = self.reading.lock().await;
         // Someone else read it while this call waited.
-        if fresh(&lock(&self.known)) {
-            return Ok(());
+        {
+            let known = lock(&self.known);
+            if fresh(&known) {
+                return Ok(());
+            }
+            // Those who ask at once share what came of one reading, also where nothing did.
+            if let Some(failed) =
+                known.failed.as_ref().filter(|failed| failed.tells_of(asked, since))
+            {
+                return Err(failed.why.clone());
+            }
         }
         // A reading says what held when it began, and only of the server that it was begun with.
         let (began, epoch) = (Instant::now(), self.epoch());
@@ -49,7 +81,11 @@ impl Upstream {
             (known.verified, known.epoch) = (Some(began), epoch);
         }
         if let Err(why) = &read {
-            lock(&self.known).fault = Some(why.clone());
+            let (ended, why) = (Instant::now(), why.clone());
+            let silent = ended.duration_since(began) >= self.patience;
+            let mut known = lock(&self.known);
+            known.fault = Some(why.clone());
+            known.failed = Some(Failed { began, ended, silent, why });
         }
         read
     }
