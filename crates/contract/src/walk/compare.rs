@@ -132,7 +132,7 @@ fn listed(text: &str) -> Option<Vec<&str>> {
             && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
             && !word.chars().all(|c| c.is_ascii_digit() || c == '.')
     };
-    let is_list = words.len() >= 3 && words.iter().all(|word| plain(&word));
+    let is_list = words.len() >= 3 && words.iter().all(plain);
     words.sort_unstable();
     is_list.then_some(words)
 }
