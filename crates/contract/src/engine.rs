@@ -281,6 +281,22 @@ impl Pair {
         Ok(self.both(&old, &new, question()))
     }
 
+    /// True where every old value is null or still fits.
+    fn takes_with_null(&self, old: &str, new: &str) -> bool {
+        let mut wider = Value::clone(&self.new);
+        let Some(place) = wider.pointer_mut(new) else { return false };
+        *place = serde_json::json!({"anyOf": [place.take(), {"type": "null"}]});
+        let read = |document: Arc<Value>, pointer: &str| {
+            Schema::read_at(document, pointer, &ReadOptions::default()).ok()
+        };
+        let (Some(old), Some(new)) = (read(Arc::clone(&self.old), old), read(Arc::new(wider), new))
+        else {
+            return false;
+        };
+        self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
+        matches!(self.without(&old, &new, question()), Answer::Nothing)
+    }
+
     /// The engine's answer about the two places of an edit. Where one object became tagged
     /// alternatives, also about the calls that the old texts speak of.
     ///
@@ -300,6 +316,8 @@ impl Pair {
             Ok(relation) => Local::of(&relation),
             Err(problems) => return Err(first(&problems)),
         };
+        local.only_null = local.lost_witness().is_some_and(|witness| witness.value.is_null())
+            && self.takes_with_null(old, new);
         let split = matches!(edit.what, What::VariantsChanged { .. })
             && self.direction == Direction::Input
             && !local.loses_nothing();

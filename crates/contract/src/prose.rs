@@ -4,6 +4,7 @@
 //! No claim of understanding: the reader looks for a few kinds of words in the sentences that
 //! changed and shows the sentence. Whatever it does not recognise is wording.
 
+mod asked;
 mod deeds;
 mod defaults;
 mod guards;
@@ -190,6 +191,7 @@ pub fn compare_field(old: &str, new: &str) -> Vec<Signal> {
         }
     }
     defaults::moved_in_field(old, new, &mut signals);
+    asked::signals(old, new, &mut signals);
     if !signals.iter().any(|signal| signal.kind == SignalKind::NotCompared) {
         moved::choices_recased(old, new, &mut signals);
     }

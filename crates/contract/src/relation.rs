@@ -13,6 +13,8 @@ pub struct Local {
     /// Usual old calls without new, where they are fewer than the old set: see
     /// [`split`](crate::split).
     pub usual: Option<Lookup>,
+    /// Proved: of the old values only null is lost.
+    pub only_null: bool,
 }
 
 /// One direction of the answer.
@@ -38,12 +40,17 @@ impl Lookup {
 impl Local {
     /// For edits that are not about sets of values.
     pub fn not_asked() -> Local {
-        Local { lost: Lookup::NotAsked, gained: Lookup::NotAsked, usual: None }
+        Local { lost: Lookup::NotAsked, gained: Lookup::NotAsked, usual: None, only_null: false }
     }
 
     /// The engine could not say.
     pub fn unknown(why: String) -> Local {
-        Local { lost: Lookup::Unknown(why.clone()), gained: Lookup::Unknown(why), usual: None }
+        Local {
+            lost: Lookup::Unknown(why.clone()),
+            gained: Lookup::Unknown(why),
+            usual: None,
+            only_null: false,
+        }
     }
 
     /// The engine's answer.
@@ -52,6 +59,7 @@ impl Local {
             lost: lookup(&relation.lost, Side::Old),
             gained: lookup(&relation.gained, Side::New),
             usual: None,
+            only_null: false,
         }
     }
 

@@ -1,8 +1,9 @@
 //! The definitions that one tool has had lately: whether a change was one, or replicas take turns.
 
+use crate::catalogue::Catalogue;
 use crate::{event, limits};
 use contract::Revised;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -64,6 +65,60 @@ impl Trail {
         self.since = event::now();
         // What had gone long before is part of no deploy.
         self.seen.retain(|(_, at)| lately(*at));
+    }
+}
+
+/// The trails of a server's tools. A tool whose definition never moved has none: what the list says of it is all there
+/// is, and ten thousand sessions need not each remember two hundred tools of which nothing is to be told.
+#[derive(Default)]
+pub struct Trails {
+    by_tool: HashMap<String, Trail>,
+    /// The last list that was read, and when.
+    last: Option<(Arc<Catalogue>, Instant)>,
+}
+
+impl Trails {
+    /// Takes down that a reading gave this list.
+    pub fn saw(&mut self, list: &Arc<Catalogue>, now: Instant) {
+        let before = self.last.replace((Arc::clone(list), now));
+        if let Some((before, at)) = before.filter(|(before, _)| before.digest() != list.digest()) {
+            for (tool, revisions) in before.tools() {
+                if list
+                    .tool(tool)
+                    .iter()
+                    .map(|r| r.digest())
+                    .ne(revisions.iter().map(|r| r.digest()))
+                {
+                    let trail = self.by_tool.entry(tool.clone()).or_default();
+                    if trail.seen.is_empty() {
+                        revisions.iter().for_each(|revised| trail.saw(revised, at));
+                    }
+                }
+            }
+        }
+        for (tool, trail) in &mut self.by_tool {
+            list.tool(tool).iter().for_each(|revised| trail.saw(revised, now));
+        }
+        // One definition that is listed is what the list says; one that is not may still come back.
+        self.by_tool.retain(|tool, trail| match list.tool(tool) {
+            [] => trail.is_recent(now),
+            _ => trail.alternates || trail.seen.len() > 1,
+        });
+    }
+
+    /// The trail of a tool, where its definition has moved.
+    pub fn get(&self, tool: &str) -> Option<&Trail> {
+        self.by_tool.get(tool)
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, tool: &str) -> Option<&mut Trail> {
+        self.by_tool.get_mut(tool)
+    }
+
+    /// All of them, by tool.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Trail)> {
+        self.by_tool.iter()
     }
 }
 

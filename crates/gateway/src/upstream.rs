@@ -14,13 +14,13 @@ mod restart;
 use crate::catalogue::{Catalogue, Definitions};
 use crate::limits;
 use crate::mirror;
-use crate::trail::Trail;
+use crate::trail::Trails;
 use contract::Revised;
 use mcp::duplex::{self, Incoming, Routed, Sending, Uplink};
 use mcp::message::{Id, Kind, Message};
 use mcp::{Era, Revision, http};
 use restart::Restart;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -116,7 +116,7 @@ struct Known {
     fault: Option<String>,
     /// The last reading that failed.
     failed: Option<reading::Failed>,
-    trails: HashMap<String, Trail>,
+    trails: Trails,
 }
 
 /// One server.

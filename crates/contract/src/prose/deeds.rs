@@ -15,7 +15,7 @@ pub(super) const DEED_FAMILIES: &[&[&str]] = &[
         "collect", "print", "output", "expose", "tell", "ask", "lint", "simulate", "diff", "parse",
         "convert", "translate", "format", "render", "filter", "sort", "navigate", "open", "pull",
         "capture", "take", "perform", "run", "poll", "wait", "probe", "ping", "debug", "explain",
-        "suggest", "recommend", "generate", "make", "follow", "gather", "aggregate",
+        "suggest", "recommend", "generate", "make", "follow", "gather", "aggregate", "map",
     ],
     // Makes something that was not there.
     &[
@@ -47,7 +47,7 @@ pub(super) const DEED_FAMILIES: &[&[&str]] = &[
     // Ends what is going on.
     &[
         "stop", "halt", "end", "cancel", "abort", "finish", "complete", "quit", "exit", "shutdown",
-        "shut", "interrupt", "close", "disconnect", "kill",
+        "shut", "interrupt", "close", "disconnect", "kill", "release", "free",
     ],
     &["terminate", "kill", "shut", "shutdown", "destroy"],
     &["suspend", "pause", "hold", "freeze", "sleep", "stop"],
@@ -79,7 +79,7 @@ pub(super) const DEED_FAMILIES: &[&[&str]] = &[
     &["archive", "close", "move"],
     &["restore", "unarchive", "recover", "undelete", "undo", "revert", "rollback", "roll", "reset"],
     &["lock", "protect", "freeze", "block"],
-    &["unlock", "unprotect", "unfreeze", "unblock", "release"],
+    &["unlock", "unprotect", "unfreeze", "unblock", "release", "free"],
     &["install", "add", "deploy"],
     &["release", "publish", "ship", "deploy"],
     &["unpublish", "withdraw", "retract", "hide"],

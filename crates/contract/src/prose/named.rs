@@ -1,6 +1,7 @@
 //! Words of names that exclude each other: one name that holds the one is no spelling of a name that holds the other,
 //! however alike the texts beside them are.
 
+use super::deeds::DEED_FAMILIES;
 use super::words::{OPPOSITES, SHORT_UNITS, UNITS};
 use crate::lexicon::{singular, words};
 
@@ -35,46 +36,6 @@ const STAGES: &[&[&str]] = &[
     &["development", "dev"],
     &["test", "testing", "qa"],
     &["sandbox"],
-];
-
-/// Deeds, each with the verbs that name it in a name. A verb may name several.
-const DEEDS: &[&[&str]] = &[
-    &[
-        "create", "add", "make", "new", "insert", "generate", "put", "set", "write", "open",
-        "register",
-    ],
-    &["update", "edit", "modify", "change", "patch", "set", "put", "alter", "write", "replace"],
-    &["delete", "remove", "erase", "destroy", "purge", "drop", "wipe", "clear"],
-    &[
-        "get", "read", "fetch", "list", "show", "view", "find", "search", "query", "retrieve",
-        "lookup", "describe", "inspect", "load",
-    ],
-    &["send", "post", "submit", "publish", "notify", "email"],
-    &["start", "run", "execute", "exec", "launch", "invoke", "trigger", "call", "apply", "deploy"],
-    &["stop", "cancel", "abort", "kill", "terminate", "end", "halt", "close"],
-    &["restart", "reboot", "reset"],
-    &["move", "rename", "transfer"],
-    &["copy", "clone", "duplicate", "fork"],
-    &["preview", "validate", "check", "simulate", "plan", "estimate", "draft", "verify", "lint"],
-    &["approve", "accept", "confirm"],
-    &["reject", "decline", "deny"],
-    &["enable", "activate"],
-    &["disable", "deactivate"],
-    &["archive"],
-    &["restore", "unarchive", "undelete", "recover"],
-    &["upload", "push"],
-    &["download", "pull", "fetch", "get"],
-    &["grant", "invite", "share"],
-    &["revoke"],
-    &["pay", "charge", "buy", "book", "order", "purchase"],
-    &["refund"],
-    &["save", "write", "store", "create", "update"],
-    &["install"],
-    &["uninstall"],
-    &["merge"],
-    &["open", "start", "launch"],
-    &["lock"],
-    &["unlock"],
 ];
 
 /// Beginnings of a word that turn it over.
@@ -144,10 +105,10 @@ fn staged_apart(one: &str, other: &str) -> bool {
 }
 
 fn other_deed(one: &str, other: &str) -> bool {
-    let deeds = |word: &str| -> Vec<usize> {
-        (0..DEEDS.len()).filter(|deed| DEEDS[*deed].contains(&word)).collect()
+    let of = |word: &str| -> Vec<usize> {
+        (0..DEED_FAMILIES.len()).filter(|at| DEED_FAMILIES[*at].contains(&word)).collect()
     };
-    let (one, other) = (deeds(one), deeds(other));
+    let (one, other) = (of(one), of(other));
     !one.is_empty() && !other.is_empty() && !one.iter().any(|deed| other.contains(deed))
 }
 

@@ -193,10 +193,8 @@ fn text(old: &Tool, new: &Tool, sibling: Option<&str>, context: &Context<'_>) ->
         None => prose::compare(&before, &after),
     };
     signals.retain(|signal| {
-        let stated = signal.kind == SignalKind::DefaultDropped
-            && (wording::told_elsewhere(signal, context.new_text)
-                || states(&new.raw, &signal.word, 0));
-        !stated
+        let stated = signal.kind == SignalKind::DefaultDropped && states(&new.raw, &signal.word, 0);
+        !(stated || wording::told_elsewhere(signal, context.new_text))
     });
     let values = (old.raw.get("description"), new.raw.get("description"));
     wording::text_findings(&signals, &|kind, judgement, sentence| {

@@ -409,6 +409,14 @@ pub(super) fn set_change(
         let sentence = format!("`{name}`: {what} changed, every old value still fits");
         return finding(rule, edit, context, Judgement::ADDITIVE, sentence);
     }
+    if local.only_null && !edit.is_required && !edit.field.is_empty() {
+        let sentence = format!(
+            "`{name}`: {what} changed; of the old values only an explicit null is refused, and it is left out"
+        );
+        let mut change = finding(rule, edit, context, Judgement::ADAPTABLE, sentence);
+        change.witness = local.lost_witness();
+        return change;
+    }
     // A usual call that is lost tells more than a mix that nobody sends.
     match &local.usual {
         Some(Lookup::Nothing) => {

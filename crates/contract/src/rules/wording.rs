@@ -24,12 +24,22 @@ pub fn text_findings(
 
 /// True where a default that one text no longer states is stated by another one of the tool.
 pub fn told_elsewhere(signal: &prose::Signal, new_text: &str) -> bool {
-    signal.kind == SignalKind::DefaultDropped
-        && prose::sentences(new_text).iter().any(|sentence| {
+    let sentences = || prose::sentences(new_text).into_iter();
+    match signal.kind {
+        SignalKind::DefaultDropped => sentences().any(|sentence| {
             let said = sentence.to_lowercase();
             said.contains("default") && said.contains(&signal.word)
-        })
+        }),
+        // A duty that went from the text of the tool stands in that of the argument it is about.
+        SignalKind::DutyRelaxed if signal.after.is_empty() => {
+            sentences().any(|sentence| prose::similarity(&sentence, &signal.before) >= KEPT)
+        }
+        _ => false,
+    }
 }
+
+/// From this share of common words on a duty is the same one.
+const KEPT: f64 = 0.8;
 
 fn judge_signal(signal: &prose::Signal) -> (Judgement, String) {
     let quote = |text: &str| {

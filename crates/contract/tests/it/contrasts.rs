@@ -201,3 +201,47 @@ fn a_list_in_a_default_text_has_no_order() {
     assert_eq!(verdict("a,b", "b,a"), Verdict::Adapt);
     assert_eq!(verdict("1,2,3", "3,2,1"), Verdict::Adapt);
 }
+
+#[test]
+fn a_null_that_is_no_longer_taken_is_left_out_whatever_else_is_written() {
+    let null_or = |schema: Value| json!({"anyOf": [schema, {"type": "null"}]});
+    let text = |pattern: &str| json!({"type": "string", "pattern": pattern});
+    let found = argument(("key", null_or(json!({"type": "string"}))), ("key", text("^.*$")));
+    assert_eq!(found.verdict, Verdict::Adapt, "{:#?}", found.entries);
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let either = json!({"anyOf": [list(json!({"type": "string"})), list(json!({"type": "integer"})), {"type": "null"}]});
+    let wider = list(json!({"type": ["string", "integer"]}));
+    let found = argument(("who", either), ("who", wider));
+    assert_eq!(found.verdict, Verdict::Adapt, "{:#?}", found.entries);
+    // Where more than null is lost, it is refused.
+    let found = argument(("key", null_or(json!({"type": "string"}))), ("key", text("^[a-z]+$")));
+    assert_eq!(found.verdict, Verdict::Refuse);
+}
+
+#[test]
+fn a_duty_that_stands_with_its_argument_is_not_gone() {
+    let alias = json!({"alias": {"type": "string", "description": "Must be configured in the settings of the account."}});
+    let short = "Sends a mail with an optional alias of the account and its settings.";
+    let long = format!("{short} The alias must be configured in the settings of the account.");
+    let found = compared(tool("t", &long, alias.clone()), tool("t", short, alias));
+    assert_eq!(found.verdict, Verdict::Safe, "{:#?}", found.entries);
+    let bare = json!({"alias": {"type": "string"}});
+    let found = compared(tool("t", &long, bare.clone()), tool("t", short, bare));
+    assert_eq!(found.verdict, Verdict::NewApproval);
+}
+
+#[test]
+fn what_ends_a_thing_lets_go_of_what_it_held() {
+    let verdict = |old: &str, new: &str| {
+        compared(tool("t", old, json!({})), tool("t", new, json!({}))).verdict
+    };
+    assert_eq!(
+        verdict("Closes the session.", "Closes the session and releases its resources."),
+        Verdict::Safe
+    );
+    assert_eq!(verdict("Map a site.", "List the URLs of a site."), Verdict::Safe);
+    assert_eq!(
+        verdict("Lists the sessions.", "Lists the sessions and deletes old ones."),
+        Verdict::NewApproval
+    );
+}

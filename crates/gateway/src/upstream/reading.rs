@@ -207,12 +207,8 @@ impl Upstream {
         let first = old.is_none();
         let one = std::slice::from_ref(&catalogue);
         for list in if readings.is_empty() { one } else { readings } {
-            for (name, revisions) in list.tools() {
-                let trail = known.trails.entry(name.clone()).or_default();
-                revisions.iter().for_each(|revised| trail.saw(revised, now));
-            }
+            known.trails.saw(list, now);
         }
-        known.trails.retain(|name, trail| !catalogue.tool(name).is_empty() || trail.is_recent(now));
         let moved = old.as_ref().is_none_or(|old| old.digest() != catalogue.digest());
         known.catalogue = Some(catalogue);
         known.fault = None;
