@@ -3,7 +3,7 @@
 use crate::catalogue::Catalogue;
 use crate::{event, limits};
 use contract::Revised;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -72,7 +72,7 @@ impl Trail {
 /// is, and ten thousand sessions need not each remember two hundred tools of which nothing is to be told.
 #[derive(Default)]
 pub struct Trails {
-    by_tool: HashMap<String, Trail>,
+    by_tool: BTreeMap<String, Trail>,
     /// The last list that was read, and when.
     last: Option<(Arc<Catalogue>, Instant)>,
 }
