@@ -14,8 +14,25 @@ use std::sync::{Arc, OnceLock};
 pub struct Revised {
     tool: Tool,
     digest: String,
+    weight: usize,
     input: OnceLock<Option<Schema>>,
     output: OnceLock<Option<Schema>>,
+}
+
+/// About how many bytes a value takes in memory.
+fn weight(value: &Value) -> usize {
+    const NODE: usize = size_of::<Value>();
+    match value {
+        Value::Null | Value::Bool(_) => NODE,
+        Value::Number(number) => NODE + number.as_str().len(),
+        Value::String(text) => NODE + text.len(),
+        Value::Array(items) => NODE + items.iter().map(weight).sum::<usize>(),
+        // An entry has its key, its hash and its place in the order.
+        Value::Object(members) => {
+            let entry = |(key, value): (&String, &Value)| NODE + key.len() + weight(value);
+            NODE + members.iter().map(entry).sum::<usize>()
+        }
+    }
 }
 
 /// How a value stands to a schema.
@@ -33,7 +50,8 @@ impl Revised {
     /// A revision of a tool as it was listed.
     pub fn new(tool: Tool) -> Revised {
         let digest = digest::of_tool(&tool.raw);
-        Revised { tool, digest, input: OnceLock::new(), output: OnceLock::new() }
+        let weight = weight(&tool.raw);
+        Revised { tool, digest, weight, input: OnceLock::new(), output: OnceLock::new() }
     }
 
     /// The tool.
@@ -49,6 +67,11 @@ impl Revised {
     /// The digest of its contract, `sha256:` and 64 hex digits.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// About how many bytes of memory it takes: whoever keeps revisions for a while counts these.
+    pub fn weight(&self) -> usize {
+        self.weight
     }
 
     /// Its effective hints.

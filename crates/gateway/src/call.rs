@@ -284,14 +284,14 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let mut earlier = session.view().earlier(&call.tool);
     // Nothing was shown here: everything that was listed of late may be what the caller knows. Where old calls are or
     // were carried over, some client still makes them, whatever its session was shown.
-    let mut crowded = false;
+    let mut crowded = session.view().lacks_some(&call.tool, &digest, &whole, call.arrived);
     if grade == Grade::None || session.adapters().converts(&call.tool) {
         let (kept, more) = match session.kept(&call.tool).await {
             Ok(kept) => kept,
             Err(why) => return session.broken(&call, turn, &why).await,
         };
         if grade == Grade::None {
-            (candidates, crowded) = (kept, more);
+            (candidates, crowded) = (kept, crowded || more);
         } else {
             earlier.extend(kept);
         }

@@ -4,7 +4,7 @@ use crate::limits;
 use contract::{Revised, Tool};
 use mcp::{ListPage, Listed};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -36,9 +36,41 @@ pub struct Flaw {
 /// server hold its list once.
 #[derive(Debug, Default)]
 pub struct Definitions {
-    known: Mutex<HashMap<String, Arc<Revised>>>,
+    known: Mutex<Known>,
     /// Lists that somebody holds, by a hash of their pages.
     lists: Mutex<HashMap<u64, Vec<Weak<Catalogue>>>>,
+}
+
+/// Definitions that somebody holds, and the last ones whether or not somebody does.
+#[derive(Debug, Default)]
+struct Known {
+    by_digest: HashMap<String, Weak<Revised>>,
+    last: VecDeque<Arc<Revised>>,
+    bytes: usize,
+    /// How many there may be before those that are gone are looked for.
+    most: usize,
+}
+
+impl Known {
+    fn shared(&mut self, revised: Revised) -> Arc<Revised> {
+        if let Some(known) = self.by_digest.get(revised.digest()).and_then(Weak::upgrade) {
+            return known;
+        }
+        let new = Arc::new(revised);
+        self.bytes += new.weight();
+        self.last.push_back(Arc::clone(&new));
+        while self.last.len() > limits::DEFINITIONS || self.bytes > limits::DEFINITION_BYTES {
+            let Some(oldest) = self.last.pop_front() else { break };
+            self.bytes -= oldest.weight();
+        }
+        if self.by_digest.len() >= self.most.max(limits::DEFINITIONS) {
+            self.by_digest.retain(|_, known| known.strong_count() > 0);
+            // Looked for again once they doubled, so that each costs the same however many are held.
+            self.most = 2 * self.by_digest.len();
+        }
+        self.by_digest.insert(new.digest().to_owned(), Arc::downgrade(&new));
+        new
+    }
 }
 
 impl Definitions {
@@ -68,11 +100,7 @@ impl Definitions {
     }
 
     fn shared(&self, revised: Revised) -> Arc<Revised> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= limits::DEFINITIONS {
-            known.retain(|_, revised| Arc::strong_count(revised) > 1);
-        }
-        Arc::clone(known.entry(revised.digest().to_owned()).or_insert_with(|| Arc::new(revised)))
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).shared(revised)
     }
 
     /// A definition that was stored, as it was listed.
@@ -149,6 +177,12 @@ impl Catalogue {
     /// True where the pages are the same text, so that nothing needs to be read again.
     pub fn is_text(&self, pages: &[Arc<str>]) -> bool {
         self.pages == pages
+    }
+
+    /// About how many bytes of memory it takes, with its pages.
+    pub fn weight(&self) -> usize {
+        let pages: usize = self.pages.iter().map(|page| page.len()).sum();
+        pages + self.tools.values().flatten().map(|revised| revised.weight()).sum::<usize>()
     }
 
     /// All pages as a JSON list of texts, for the record; `None` where that is too much to keep.

@@ -7,7 +7,12 @@ use contract::{Class, Entry, Revised};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-type Known = HashMap<(String, String), Option<Arc<Entry>>>;
+#[derive(Debug, Default)]
+struct Known {
+    by_digests: HashMap<(String, String), Option<Arc<Entry>>>,
+    /// Of the definitions that were compared.
+    bytes: usize,
+}
 
 /// Compares revisions and keeps what it found by the two digests.
 #[derive(Debug, Default)]
@@ -40,16 +45,17 @@ impl Compare for Comparisons {
         }
         let key = (old.digest().to_owned(), new.digest().to_owned());
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = lock().get(&key) {
+        if let Some(found) = lock().by_digests.get(&key) {
             return found.clone();
         }
         // Made outside of the lock: two calls may both make it, and find the same.
         let made = contract::tools::pair(old.tool(), new.tool(), &self.options).map(Arc::new);
         let mut known = lock();
-        if known.len() >= limits::COMPARISONS {
-            known.clear();
+        known.bytes += old.weight() + new.weight();
+        if known.by_digests.len() >= limits::COMPARISONS || known.bytes > limits::COMPARED_BYTES {
+            *known = Known { bytes: old.weight() + new.weight(), ..Known::default() };
         }
-        known.insert(key, made.clone());
+        known.by_digests.insert(key, made.clone());
         made
     }
 }

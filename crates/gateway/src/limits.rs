@@ -18,8 +18,9 @@ pub const PAGE: Duration = Duration::from_secs(30);
 /// Pages of one reading. Real servers use fewer than 20; past this the list is a generator, not a list.
 pub const PAGES: usize = 500;
 
-/// Bytes of one reading: what a machine holds several times over without noticing.
-pub const LIST_BYTES: usize = 64 << 20;
+/// Bytes of one reading: sixteen times the largest list seen. In memory it is some four times as much, and a server may have
+/// a few at once in use.
+pub const LIST_BYTES: usize = 16 << 20;
 
 /// Readings before a list counts as moving: two that agree are a contract, one is a moment.
 pub const READINGS: usize = 5;
@@ -64,8 +65,9 @@ pub const WALKS: usize = 16;
 /// How long a client of the modern era may keep a list without asking: as long as a silent drift may stay unfound.
 pub const SERVED_TTL: Duration = Duration::from_secs(30);
 
-/// Lists that one session is remembered to have been shown, besides the last.
-pub const SHOWN: usize = 8;
+/// Lists that one session is remembered to have been shown: one a second, for as long as they may be in its hands, and the last.
+/// Where there were more, a call with an effect wants a fresh look.
+pub const SHOWN: usize = 64;
 
 /// How long a definition that moved in notation or wording only is held back within a session.
 pub const HOLD_BACK: Duration = Duration::from_secs(24 * 60 * 60);
@@ -85,8 +87,20 @@ pub const REPEATS: u32 = 3;
 /// Comparisons kept by their two digests; a server with 200 tools that changes all of them fills a tenth.
 pub const COMPARISONS: usize = 2_048;
 
-/// Definitions kept by their digest, shared by all sessions.
+/// Bytes of the definitions that those comparisons are of: findings quote them.
+pub const COMPARED_BYTES: usize = 64 << 20;
+
+/// Definitions kept by their digest that nobody may hold any more, over all servers and sessions: they often come again.
 pub const DEFINITIONS: usize = 8_192;
+
+/// Bytes of those: 5,000 of the usual size. A server that words large definitions anew each second pushes out only what
+/// is read again from the record.
+pub const DEFINITION_BYTES: usize = 32 << 20;
+
+/// Bytes of the earlier definitions of one server's tools by which alternation is recognised, and of the earlier lists that
+/// one client was shown: 2,000 definitions of the usual size, or four of the largest lists seen. What is beyond is evidence no
+/// longer, so that a call with an effect wants a fresh look.
+pub const EARLIER_BYTES: usize = 16 << 20;
 
 /// Earlier definitions of one tool by which alternation is recognised.
 pub const HISTORY: usize = 8;
@@ -213,8 +227,12 @@ pub const SHOWN_ANSWER: usize = 200;
 
 // What follows bounds the front: many clients over HTTP.
 
-/// Connections at once: past this new ones wait in the queue of the system.
-pub const CONNECTIONS: usize = 10_000;
+/// Connections at once, where the system gives as many: [`SESSIONS`] with a stream that stays open and a request each, and
+/// some. Past this new ones wait in the queue of the system.
+pub const CONNECTIONS: usize = 24_000;
+
+/// Descriptors that one connection may cost: its own, and one to a server or a part of a server's pipes.
+pub const DESCRIPTORS_EACH: usize = 2;
 
 /// Bytes of one request's head. Ordinary ones have 1 KiB; arguments mirrored into headers fit several times over.
 pub const HEAD_BYTES: usize = 64 << 10;
@@ -253,6 +271,9 @@ pub const STREAM_BYTES: usize = 16 << 20;
 
 /// Bytes of one session that are kept to be read again after a stream broke.
 pub const REPLAY_BYTES: usize = 1 << 20;
+
+/// Bytes of all sessions that are kept so: past this an answer that its client did not take is on record, and not kept.
+pub const REPLAY_ALL: usize = 64 << 20;
 
 /// Streams of one session that are kept so.
 pub const REPLAY_STREAMS: usize = 64;

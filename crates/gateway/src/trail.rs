@@ -104,6 +104,22 @@ impl Trails {
             [] => trail.is_recent(now),
             _ => trail.alternates || trail.seen.len() > 1,
         });
+        self.within_bounds();
+    }
+
+    /// Lets go of the definitions that were read longest ago, where those of all tools are too much to keep. The last one of
+    /// a tool stays.
+    fn within_bounds(&mut self) {
+        let weight = |trail: &Trail| trail.seen.iter().map(|(r, _)| r.weight()).sum::<usize>();
+        let mut bytes: usize = self.by_tool.values().map(weight).sum();
+        while bytes > limits::EARLIER_BYTES {
+            let trails = self.by_tool.values_mut().filter(|trail| trail.seen.len() > 1);
+            let Some(trail) = trails.min_by_key(|trail| trail.seen.front().map(|(_, at)| *at))
+            else {
+                return;
+            };
+            bytes -= trail.seen.pop_front().map_or(0, |(revised, _)| revised.weight());
+        }
     }
 
     /// The trail of a tool, where its definition has moved.
@@ -125,6 +141,7 @@ impl Trails {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::Definitions;
     use contract::Tool;
     use serde_json::json;
     use std::time::Duration;
@@ -171,6 +188,22 @@ mod tests {
             assert!(trail.alternates, "{reading}");
         }
         assert_eq!(trail.seen.len(), 2);
+    }
+
+    #[test]
+    fn large_definitions_push_out_the_oldest_and_not_the_last() {
+        let list = |text: &str| {
+            let tool = json!({"name": "x", "description": text.repeat(limits::EARLIER_BYTES / 3)});
+            let page = json!({"tools": [tool]}).to_string();
+            Arc::new(Catalogue::read(vec![page.into()], &Definitions::default()).unwrap())
+        };
+        let (mut trails, now) = (Trails::default(), Instant::now());
+        for text in ["a", "b", "c", "d", "e"] {
+            trails.saw(&list(text), now);
+        }
+        let seen: Vec<_> = trails.get("x").unwrap().seen.iter().collect();
+        assert!((1..=3).contains(&seen.len()), "{}", seen.len());
+        assert_eq!(seen.last().unwrap().0.digest(), list("e").tool("x")[0].digest());
     }
 
     #[test]

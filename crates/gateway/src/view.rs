@@ -55,6 +55,8 @@ pub struct View {
     /// What the caller declared to have planned with.
     pinned: Option<Arc<Catalogue>>,
     shown: VecDeque<Shown>,
+    /// When the list came that took the place of one that is remembered no more.
+    forgotten: Option<Instant>,
     /// Lists whose pages are being fetched, by what their cursors begin with: two walks never share a page.
     walks: VecDeque<(String, Arc<Catalogue>)>,
     /// The last refusals that say what moved.
@@ -106,10 +108,21 @@ impl View {
             last.catalogue = catalogue;
             return;
         }
-        if self.shown.len() >= limits::SHOWN {
-            self.shown.pop_front();
+        let mut bytes: usize = self.shown.iter().map(|shown| shown.catalogue.weight()).sum();
+        while self.shown.len() >= limits::SHOWN || bytes > limits::EARLIER_BYTES {
+            let Some(oldest) = self.shown.pop_front() else { break };
+            bytes -= oldest.catalogue.weight();
+            self.forgotten = Some(self.shown.front().map_or(at, |next| next.at));
         }
         self.shown.push_back(Shown { at, catalogue });
+    }
+
+    /// True where a call may come from a list that was shown and is remembered no more, so that [`View::planned`] cannot
+    /// name all that it may have been planned under. The arguments are as there.
+    pub fn lacks_some(&self, tool: &str, live: &str, whole: &str, made: Instant) -> bool {
+        let told = self.stale.get(&self.whose(tool, whole)).is_some_and(|s| s.live == live);
+        let in_hands = |until: Instant| made.duration_since(until) < limits::OVERLAP;
+        self.pinned.is_none() && !told && self.forgotten.is_some_and(in_hands)
     }
 
     /// What the clients may hold of what was shown: the last list of one client; of many clients, each of the last lists.
@@ -135,8 +148,10 @@ impl View {
         let name = match known {
             Some((name, _)) => name.clone(),
             None => {
-                if self.walks.len() >= limits::WALKS {
-                    self.walks.pop_front();
+                let mut bytes: usize = self.walks.iter().map(|(_, list)| list.weight()).sum();
+                while self.walks.len() >= limits::WALKS || bytes > limits::EARLIER_BYTES {
+                    let Some((_, oldest)) = self.walks.pop_front() else { break };
+                    bytes -= oldest.weight();
                 }
                 let name = uuid::Uuid::new_v4().simple().to_string();
                 self.walks.push_back((name.clone(), Arc::clone(list)));
@@ -250,12 +265,13 @@ impl View {
 
     /// Makes room for one refusal more: the one that was looked at, or else made, longest ago goes.
     fn forget_the_oldest(&mut self, new: &Whose) {
-        if self.stale.len() < limits::REFUSALS || self.stale.contains_key(new) {
-            return;
-        }
-        let oldest = self.stale.iter().min_by_key(|(_, stale)| (stale.looked.is_none(), stale.at));
-        if let Some(whose) = oldest.map(|(whose, _)| whose.clone()) {
-            self.stale.remove(&whose);
+        let weight = |stale: &Stale| stale.planned.iter().map(|r| r.weight()).sum::<usize>();
+        let mut bytes: usize = self.stale.values().map(weight).sum();
+        while self.stale.len() >= limits::REFUSALS || bytes > limits::EARLIER_BYTES {
+            let all = self.stale.iter().filter(|(whose, _)| *whose != new);
+            let oldest = all.min_by_key(|(_, stale)| (stale.looked.is_none(), stale.at));
+            let Some(whose) = oldest.map(|(whose, _)| whose.clone()) else { return };
+            bytes -= self.stale.remove(&whose).map_or(0, |stale| weight(&stale));
         }
     }
 

@@ -224,9 +224,11 @@ impl Server {
         if status.is_success()
             && let Some(session) = response.headers().get(SESSION)
         {
-            let mut session = session.clone();
-            session.set_sensitive(true);
-            self.session.get_or_insert(session);
+            // A copy: the header itself keeps everything alive that was read of the connection with it.
+            if let Ok(mut session) = HeaderValue::from_bytes(session.as_bytes()) {
+                session.set_sensitive(true);
+                self.session.get_or_insert(session);
+            }
         }
         let kind = content_type(&response);
         if status.is_success() && kind == EVENTS {

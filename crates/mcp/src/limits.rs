@@ -9,8 +9,8 @@ pub const MESSAGE_BYTES: usize = 8 << 20;
 /// One message that is passed on: an answer may hold a film. Past this, a client would choke on it.
 pub const RELAYED_BYTES: usize = 64 << 20;
 
-/// All pages of one walk together: what a reviewer's machine holds several times over without noticing.
-pub const LIST_BYTES: usize = 64 << 20;
+/// All pages of one walk together: sixteen times the largest list seen.
+pub const LIST_BYTES: usize = 16 << 20;
 
 /// Nesting of one tool. Common readers stop at 128 levels, and a snapshot adds two of its own around a tool.
 pub const DEPTH: usize = 120;

@@ -9,13 +9,18 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::json::{self, Token};
 use crate::{limits, number};
 
-/// A message and its envelope. Never empty of both `method` and an outcome.
+/// A message and its envelope. Never empty of both `method` and an outcome. A clone is the same text: cheap to keep, and
+/// small where it waits in a queue, of which each session has several.
 #[derive(Clone)]
-pub struct Message {
+pub struct Message(Arc<Read>);
+
+/// What was read of a message.
+struct Read {
     text: Box<str>,
     kind: Kind,
     params: Option<Range<usize>>,
@@ -232,13 +237,13 @@ impl Message {
                 _ => Kind::Response { id },
             },
         };
-        Ok(Message {
+        Ok(Message(Arc::new(Read {
             params: envelope.params.map(|p| place(text, p.get())),
             result: right.map(|r| place(text, r.get())),
             error: wrong.map(|e| error_object(e.get())),
             kind,
             text: text.into(),
-        })
+        })))
     }
 
     /// Reads one message, or all of a batch, from bytes.
@@ -262,37 +267,38 @@ impl Message {
 
     /// The message as it came.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// What it is.
     pub fn kind(&self) -> &Kind {
-        &self.kind
+        &self.0.kind
     }
 
     /// It names a method, and `null` as its id.
     pub fn has_null_id(&self) -> bool {
-        matches!(self.kind, Kind::Notification { .. }) && json::find(&self.text, &["id"]).is_some()
+        matches!(self.0.kind, Kind::Notification { .. })
+            && json::find(&self.0.text, &["id"]).is_some()
     }
 
     /// Raw `params`.
     pub fn params(&self) -> Option<&str> {
-        self.params.clone().map(|r| &self.text[r])
+        self.0.params.clone().map(|r| &self.0.text[r])
     }
 
     /// Raw `result` of a response.
     pub fn result(&self) -> Option<&str> {
-        self.result.clone().map(|r| &self.text[r])
+        self.0.result.clone().map(|r| &self.0.text[r])
     }
 
     /// The error of a response.
     pub fn error(&self) -> Option<&RpcError> {
-        self.error.as_ref()
+        self.0.error.as_ref()
     }
 
     /// The outcome of a response.
     pub fn outcome(&self) -> Result<&str, RpcError> {
-        match (&self.error, self.result()) {
+        match (&self.0.error, self.result()) {
             (None, Some(result)) => Ok(result),
             (Some(error), _) => Err(error.clone()),
             (None, None) => Err(RpcError { code: 0, message: "not a response".into(), data: None }),
@@ -343,7 +349,7 @@ pub fn answered(text: &str) -> Vec<Id> {
 
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Message").field(&self.text).finish()
+        f.debug_tuple("Message").field(&self.text()).finish()
     }
 }
 

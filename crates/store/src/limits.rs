@@ -44,6 +44,9 @@ pub const COPY: Duration = Duration::from_millis(100);
 /// some hundreds; one that makes more writes a new contract each time it is asked, and would fill the disk.
 pub const REVISIONS: u64 = 10_000;
 
+/// Bytes of the definitions that are kept of one server, and as many of its lists: 20,000 definitions of the usual size. One that rewords large lists all the time fills this, and not the disk.
+pub const SERVER_BYTES: u64 = 64 << 20;
+
 /// Revisions given at once for one server: some for each tool of the largest lists.
 pub const REVISION_ROWS: u32 = 100_000;
 

@@ -168,7 +168,7 @@ impl Front {
         let place = self.reserve(endpoint, principal).map_err(|response| *response)?;
         let name =
             random().map_err(|why| answer::refused(StatusCode::SERVICE_UNAVAILABLE, &why))?;
-        let streams = Arc::new(Streams::default());
+        let streams = Arc::new(Streams::counted(&self.replay));
         let take = {
             let (streams, events) = (Arc::clone(&streams), served.hub.events.clone());
             let server = served.name.clone();

@@ -28,7 +28,7 @@ use fan::Fan;
 use legacy::Legacy;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use token::Tokens;
@@ -75,6 +75,8 @@ pub struct Front {
     sessions: Mutex<BTreeMap<String, Arc<Legacy>>>,
     /// What the modern clients of one principal share.
     fans: tokio::sync::Mutex<BTreeMap<(endpoint::Endpoint, String), Arc<Fan>>>,
+    /// Bytes that all legacy sessions keep to be read again.
+    replay: Arc<AtomicUsize>,
     room: room::Room,
     ready: tokio::sync::Mutex<health::Known>,
     closing: AtomicBool,
@@ -101,6 +103,7 @@ impl Front {
             tokens,
             sessions: Mutex::default(),
             fans: tokio::sync::Mutex::default(),
+            replay: Arc::default(),
             room: room::Room::default(),
             ready: tokio::sync::Mutex::default(),
             closing: AtomicBool::new(false),

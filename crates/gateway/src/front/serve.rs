@@ -16,6 +16,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use mcp::Revision;
 use mcp::message::{self, Message};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::SessionEnd;
@@ -33,7 +34,7 @@ pub async fn serve(front: Arc<Front>, listener: TcpListener, stop: impl Future<O
         .route("/mcp/{endpoint}", any(endpoint))
         .with_state(Arc::clone(&front));
     let graceful = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(limits::CONNECTIONS));
+    let room = Arc::new(Semaphore::new(connections()));
     let sweeper = tokio::spawn(sweep(Arc::clone(&front)));
     let settling: Vec<AbortHandle> = front
         .servers
@@ -77,6 +78,22 @@ pub async fn serve(front: Arc<Front>, listener: TcpListener, stop: impl Future<O
     settling.iter().for_each(AbortHandle::abort);
     front.finish().await;
     let _ = timeout(limits::LEAVE, graceful.shutdown()).await;
+}
+
+/// How many connections are taken at once: as many as this process may have descriptors for, once it asked for all that it
+/// may have. Those that are over wait in the queue of the system, and none that was taken lacks one for its server.
+fn connections() -> usize {
+    let wanted = (limits::CONNECTIONS * limits::DESCRIPTORS_EACH) as u64;
+    let mut given = getrlimit(Resource::Nofile);
+    let most = given.maximum.map_or(wanted, |most| most.min(wanted));
+    if given.current.is_some_and(|now| now < most) {
+        let asked = Rlimit { current: Some(most), maximum: given.maximum };
+        // Where that is refused, what there is has to do.
+        let _ = setrlimit(Resource::Nofile, asked);
+        given = getrlimit(Resource::Nofile);
+    }
+    let given = given.current.unwrap_or(wanted).min(wanted);
+    usize::try_from(given).unwrap_or(limits::CONNECTIONS) / limits::DESCRIPTORS_EACH
 }
 
 /// Ends what has expired, again and again.

@@ -9,6 +9,7 @@ use crate::limits;
 use crate::session::Outgoing;
 use mcp::message::{Id, Kind, Message};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -43,7 +44,36 @@ struct Inner {
     streams: BTreeMap<u64, Stream>,
     last: u64,
     requests: BTreeMap<Id, u64>,
-    kept: usize,
+    kept: Kept,
+}
+
+/// Bytes that are kept to be read again: of one session, and of all that share the count.
+#[derive(Debug, Default)]
+struct Kept {
+    own: usize,
+    all: Arc<AtomicUsize>,
+}
+
+impl Kept {
+    fn add(&mut self, bytes: usize) {
+        self.own += bytes;
+        self.all.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    fn sub(&mut self, bytes: usize) {
+        self.own -= bytes;
+        self.all.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    fn fits(&self) -> bool {
+        self.own <= limits::REPLAY_BYTES && self.all.load(Ordering::Acquire) <= limits::REPLAY_ALL
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.own, Ordering::AcqRel);
+    }
 }
 
 #[derive(Debug)]
@@ -82,6 +112,12 @@ pub enum Put {
 }
 
 impl Streams {
+    /// The streams of a session, which count what they keep with those of others.
+    pub fn counted(all: &Arc<AtomicUsize>) -> Streams {
+        let kept = Kept { own: 0, all: Arc::clone(all) };
+        Streams(Mutex::new(Inner { kept, ..Inner::default() }))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,14 +201,21 @@ impl Streams {
             "" => (None, 0),
             text => stream.say(number, text),
         };
+        let mut size = size;
         if outgoing.ends && number != 0 {
             stream.waiting = stream.waiting.saturating_sub(1);
             if stream.waiting == 0 {
                 // The connection ends once this was read.
                 stream.live = None;
+                // Nobody can come back to before the first event of a stream: no id names that place. Most answers are
+                // the only one, lists of tools among them.
+                if stream.count == 1 && pushed == Some(Ok(())) {
+                    stream.kept.clear();
+                    size = 0;
+                }
             }
         }
-        inner.kept += size;
+        inner.kept.add(size);
         inner.evict();
         if pushed == Some(Err(Cut::Slow)) { Put::Cut } else { Put::Taken }
     }
@@ -198,7 +241,9 @@ impl Streams {
 
     /// Ends all connections.
     pub fn close(&self) {
-        *self.lock() = Inner::default();
+        let mut inner = self.lock();
+        let kept = Kept { own: 0, all: Arc::clone(&inner.kept.all) };
+        *inner = Inner { kept, ..Inner::default() };
     }
 }
 
@@ -248,7 +293,7 @@ impl Inner {
 
     fn drop_stream(&mut self, number: u64) {
         if let Some(stream) = self.streams.remove(&number) {
-            self.kept -= stream.kept.iter().map(|(_, event)| event.bytes()).sum::<usize>();
+            self.kept.sub(stream.kept.iter().map(|(_, event)| event.bytes()).sum());
         }
     }
 
@@ -262,7 +307,7 @@ impl Inner {
                 .map(|(number, _)| *number)
                 .collect();
             let crowded = ended.len() > limits::REPLAY_STREAMS;
-            if self.kept <= limits::REPLAY_BYTES && !crowded {
+            if self.kept.fits() && !crowded {
                 return;
             }
             if let Some(oldest) = ended.first() {
@@ -273,7 +318,7 @@ impl Inner {
                 return;
             };
             if let Some((_, event)) = stream.kept.pop_front() {
-                self.kept -= event.bytes();
+                self.kept.sub(event.bytes());
             }
         }
     }
@@ -346,13 +391,13 @@ mod tests {
         let streams = Streams::default();
         let large = "x".repeat(limits::REPLAY_BYTES / 4);
         for n in 1..20 {
-            drop(streams.open(&[id(n)], false).unwrap());
+            drop(streams.open(&[id(n)], true).unwrap());
             streams.put(&Outgoing::answer(&id(n), large.clone()));
         }
         for _ in 0..20 {
             streams.put(&Outgoing::beside(None, large.clone()));
         }
-        assert!(streams.lock().kept <= limits::REPLAY_BYTES);
+        assert!(streams.lock().kept.own <= limits::REPLAY_BYTES);
         assert!(streams.resume("1-0").is_none() && streams.resume("0-1").is_none());
         assert!(streams.resume("0-19").is_some());
         for n in 100..300 {
@@ -360,6 +405,42 @@ mod tests {
             streams.put(&Outgoing::answer(&id(n), "a".into()));
         }
         assert!(streams.lock().streams.len() <= limits::REPLAY_STREAMS + 1);
+    }
+
+    #[test]
+    fn the_only_answer_of_a_stream_that_nobody_can_come_back_to_is_not_kept() {
+        let streams = Streams::default();
+        let read = streams.open(&[id(1)], false).unwrap();
+        streams.put(&Outgoing::answer(&id(1), "a".into()));
+        assert_eq!(streams.lock().kept.own, 0);
+        assert!(streams.resume("1-1").is_some() && streams.resume("1-0").is_none());
+        drop(read);
+        // One that was asked for with a place to come back to, and one whose client had left, are.
+        for (n, primed) in [(2, true), (3, false)] {
+            drop(streams.open(&[id(n)], primed).unwrap());
+            streams.put(&Outgoing::answer(&id(n), "a".into()));
+        }
+        assert!(streams.resume("2-1").is_some() && streams.resume("3-0").is_some());
+    }
+
+    #[test]
+    fn what_all_sessions_keep_is_bounded_and_given_back() {
+        let all = Arc::new(AtomicUsize::new(0));
+        let large = "x".repeat(limits::REPLAY_BYTES / 2);
+        let many: Vec<Streams> = (0..2 * limits::REPLAY_ALL / limits::REPLAY_BYTES)
+            .map(|_| {
+                let streams = Streams::counted(&all);
+                drop(streams.open(&[id(1)], true).unwrap());
+                streams.put(&Outgoing::answer(&id(1), large.clone()));
+                assert!(all.load(Ordering::Acquire) <= limits::REPLAY_ALL);
+                streams
+            })
+            .collect();
+        let kept = many.iter().filter(|streams| streams.resume("1-1").is_some()).count();
+        assert!(kept > 0 && kept < many.len(), "the later ones are not kept: {kept}");
+        many[0].close();
+        drop(many);
+        assert_eq!(all.load(Ordering::Acquire), 0);
     }
 
     #[test]

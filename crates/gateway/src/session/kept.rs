@@ -34,7 +34,7 @@ impl Session {
             .collect()
     }
 
-    /// The revisions of a tool that a client may still hold, and whether there are more than are looked through.
+    /// The revisions of a tool that a client may still hold, and whether there are more than can be looked through.
     ///
     /// # Errors
     /// Where the store cannot be read: what a client may hold is then not known, which is not the same as nothing.
@@ -47,14 +47,17 @@ impl Session {
         let most = limits::KEPT_DEFINITIONS;
         let digests = self.hub.store.kept(server.clone(), tool.to_owned(), since, most + 1);
         let mut digests = digests.await.map_err(failed)?;
-        let crowded = digests.len() > most as usize;
+        let mut crowded = digests.len() > most as usize;
         digests.truncate(most as usize);
         let mut kept: Vec<Arc<Revised>> = Vec::new();
         for digest in digests {
             let raw = self.hub.store.definition(server.clone(), tool.to_owned(), digest.clone());
-            let known = raw.await.map_err(failed)?;
-            let known = known.and_then(|raw| self.hub.definitions.read(tool, &raw));
-            kept.push(known.ok_or_else(|| {
+            // Its text went where those of the server were too much to keep: there is more than can be looked through.
+            let Some(raw) = raw.await.map_err(failed)? else {
+                crowded = true;
+                continue;
+            };
+            kept.push(self.hub.definitions.read(tool, &raw).ok_or_else(|| {
                 format!("the definition {digest} of {tool} is on no record that can be read")
             })?);
         }

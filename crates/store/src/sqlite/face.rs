@@ -49,11 +49,14 @@ impl Store for Sqlite {
     }
 
     fn seen(&self, revision: NewRevision) -> Answer<'_, Seen> {
-        self.write(move |work| revisions::seen(work, &revision))
+        self.write(move |work| {
+            let mut seen = revisions::all_seen(work, std::slice::from_ref(&revision))?;
+            seen.pop().ok_or_else(|| StoreError::conflict("A definition has no number."))
+        })
     }
 
     fn seen_all(&self, all: Vec<NewRevision>) -> Answer<'_, Vec<Seen>> {
-        self.write(move |work| all.iter().map(|new| revisions::seen(work, new)).collect())
+        self.write(move |work| revisions::all_seen(work, &all))
     }
 
     fn list_seen(&self, list: NewList) -> Answer<'_, ()> {

@@ -1,6 +1,7 @@
 //! Revisions, lists, what was shown, and what is granted.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::BTreeSet;
 
 use super::sessions;
 use super::work::{Work, at_most, rows, rows_of, word};
@@ -10,7 +11,15 @@ use crate::{
     Shown, StoreError, limits,
 };
 
-pub(super) fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, StoreError> {
+pub(super) fn all_seen(work: &mut Work<'_>, all: &[NewRevision]) -> Result<Vec<Seen>, StoreError> {
+    let seen: Vec<Seen> = all.iter().map(|new| seen(work, new)).collect::<Result<_, _>>()?;
+    let servers: BTreeSet<&str> =
+        all.iter().zip(&seen).filter(|(_, seen)| seen.new).map(|(r, _)| &*r.server).collect();
+    servers.into_iter().try_for_each(|server| make_room(work, server))?;
+    Ok(seen)
+}
+
+fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, StoreError> {
     at_most("The key of the server", &new.server, limits::TEXT_BYTES)?;
     at_most("The name of the tool", &new.tool, limits::TEXT_BYTES)?;
     at_most("The digest", &new.digest, limits::TEXT_BYTES)?;
@@ -22,6 +31,11 @@ pub(super) fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, Store
     )?;
     if let Some(ordinal) = known {
         held(work, &new.server, &new.tool, &new.digest, new.at)?;
+        work.run(
+            "UPDATE revision SET definition = ?4
+             WHERE server = ?1 AND tool = ?2 AND digest = ?3 AND definition = ''",
+            params![new.server, new.tool, new.digest, new.definition],
+        )?;
         return Ok(Seen { ordinal, new: false });
     }
     let ordinal: u64 = work
@@ -46,6 +60,59 @@ pub(super) fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, Store
         params![new.server, new.tool, new.digest, ordinal, new.at, new.definition],
     )?;
     Ok(Seen { ordinal, new: true })
+}
+
+/// Makes room where a server wrote more than is kept of one: the texts of the definitions go that were in someone's hands
+/// longest ago and that nothing was granted by. What they were called and when they were there stays on record.
+fn make_room(work: &mut Work<'_>, server: &str) -> Result<(), StoreError> {
+    let bytes = "SELECT coalesce(sum(octet_length(definition)), 0) FROM revision WHERE server = ?1";
+    let mut bytes: u64 = work.row(bytes, [server], |row| row.get(0))?.unwrap_or(0);
+    if bytes <= limits::SERVER_BYTES {
+        return Ok(());
+    }
+    let oldest: Vec<(i64, u64)> = rows(
+        work.conn,
+        "SELECT rowid, octet_length(definition) FROM revision WHERE server = ?1 AND definition <> ''
+         AND NOT EXISTS (SELECT 1 FROM granted WHERE granted.server = revision.server
+            AND granted.tool = revision.tool AND granted.digest = revision.digest)
+         ORDER BY last_at, rowid LIMIT ?2",
+        &[&server, &limits::REVISION_ROWS],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    for (row, size) in oldest {
+        if bytes <= limits::SERVER_BYTES {
+            break;
+        }
+        work.run("UPDATE revision SET definition = '' WHERE rowid = ?1", [row])?;
+        bytes -= size;
+    }
+    Ok(())
+}
+
+/// The same for lists: whole ones go, but for those that are current.
+fn make_room_for_lists(work: &mut Work<'_>, server: &str) -> Result<(), StoreError> {
+    let size = "octet_length(tools) + coalesce(octet_length(pages), 0)";
+    let bytes = format!("SELECT coalesce(sum({size}), 0) FROM list WHERE server = ?1");
+    let mut bytes: u64 = work.row(&bytes, [server], |row| row.get(0))?.unwrap_or(0);
+    if bytes <= limits::SERVER_BYTES {
+        return Ok(());
+    }
+    let oldest: Vec<(i64, u64)> = rows(
+        work.conn,
+        &format!(
+            "SELECT rowid, {size} FROM list WHERE server = ?1 AND NOT current ORDER BY last_at, rowid LIMIT ?2"
+        ),
+        &[&server, &limits::REVISION_ROWS],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    for (row, size) in oldest {
+        if bytes <= limits::SERVER_BYTES {
+            break;
+        }
+        work.run("DELETE FROM list WHERE rowid = ?1", [row])?;
+        bytes -= size;
+    }
+    Ok(())
 }
 
 /// A definition is live, or in the hands of a session, at this time.
@@ -125,6 +192,7 @@ pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreE
             last_at = excluded.last_at, pages = coalesce(excluded.pages, pages), turns = turns + 1, current = 1",
         params![new.server, new.scope, new.digest, tools, new.pages, new.at],
     )?;
+    make_room_for_lists(work, &new.server)?;
     note_gone(work, new)
 }
 
@@ -150,8 +218,7 @@ fn note_gone(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreError> {
         &[&new.server, &new.scope],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let listed: std::collections::BTreeSet<&str> =
-        new.tools.iter().map(|(tool, _)| tool.as_str()).collect();
+    let listed: BTreeSet<&str> = new.tools.iter().map(|(tool, _)| tool.as_str()).collect();
     for (scope, tool) in granted.iter().filter(|(_, tool)| !listed.contains(tool.as_str())) {
         let entry = Entry::new(Kind::Gone, new.at)
             .with("server", new.server.as_str())
@@ -277,7 +344,10 @@ pub(super) fn definition(
     digest: &str,
 ) -> Result<Option<String>, StoreError> {
     let sql = "SELECT definition FROM revision WHERE server = ?1 AND tool = ?2 AND digest = ?3";
-    Ok(conn.prepare_cached(sql)?.query_row([server, tool, digest], |row| row.get(0)).optional()?)
+    let text: Option<String> =
+        conn.prepare_cached(sql)?.query_row([server, tool, digest], |row| row.get(0)).optional()?;
+    // One whose text made room for others is not there.
+    Ok(text.filter(|text| !text.is_empty()))
 }
 
 /// Of a tool, the digests of what was held since then, the last first.
