@@ -14,7 +14,7 @@ use crate::rules::finding::{Context, canonical};
 use crate::split;
 use crate::verdict::Compat;
 use crate::view::{Node, Source, View};
-use schema::{Answer, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
+use schema::{Answer, Documents, OpenObjects, Question, ReadOptions, Relation, Schema, relate};
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -182,14 +182,31 @@ fn question() -> Question {
     Question { open_objects: OpenObjects::DeclaredWriters, ..Question::default() }
 }
 
+/// One side, of which schemas are read at many places: what it declares is looked through once.
+struct Document {
+    value: Arc<Value>,
+    documents: Arc<Documents>,
+}
+
+impl Document {
+    fn new(value: Value) -> Document {
+        let value = Arc::new(value);
+        Document { documents: Arc::new(Documents::new(Arc::clone(&value))), value }
+    }
+
+    fn read(&self, pointer: &str) -> Result<Schema, Vec<schema::SchemaProblem>> {
+        Schema::read_in(&self.documents, "", pointer, &ReadOptions::default())
+    }
+}
+
 /// A pair of documents ready to be asked about.
 pub struct Pair {
     /// Both sides as they were written.
-    written: (Arc<Value>, Arc<Value>),
+    written: (Document, Document),
     /// Unions whose two sides were asked for equality.
     equal: RefCell<HashMap<(String, String), bool>>,
-    old: Arc<Value>,
-    new: Arc<Value>,
+    old: Document,
+    new: Document,
     direction: Direction,
     same_values: bool,
     /// Schemas read for single places so far.
@@ -203,7 +220,7 @@ impl Pair {
     pub fn of_call(old: &Value, new: &Value, direction: Direction) -> Pair {
         match direction {
             Direction::Input => {
-                let written = (Arc::new(old.clone()), Arc::new(new.clone()));
+                let written = (Document::new(old.clone()), Document::new(new.clone()));
                 Pair { written, ..Pair::new(&sent(old), new, direction) }
             }
             Direction::Output => Pair::new(old, new, direction),
@@ -212,7 +229,7 @@ impl Pair {
 
     /// Prepares the two sides for the direction.
     pub fn new(old: &Value, new: &Value, direction: Direction) -> Pair {
-        let written = (Arc::new(old.clone()), Arc::new(new.clone()));
+        let written = (Document::new(old.clone()), Document::new(new.clone()));
         let (old, new) = match direction {
             Direction::Input => (old.clone(), lenient(new)),
             Direction::Output => (opened(old), new.clone()),
@@ -222,8 +239,8 @@ impl Pair {
         Pair {
             written,
             equal: RefCell::default(),
-            old: Arc::new(old),
-            new: Arc::new(new),
+            old: Document::new(old),
+            new: Document::new(new),
             direction,
             same_values,
             asked: Cell::new(0),
@@ -248,16 +265,13 @@ impl Pair {
     /// True where the edit stands in alternatives that together take the same values as before, proved both ways: what
     /// tells two of them apart is then no change, however they were paired.
     pub fn cancels_out(&self, edit: &Edit) -> bool {
-        let read = |document: &Arc<Value>, pointer: &str| {
-            Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default()).ok()
-        };
         edit.unions.iter().filter(|union| edit.is_of_one_alternative(union)).any(|union| {
             if let Some(known) = self.equal.borrow().get(&union.at) {
                 return *known;
             }
             let is_equal = self.asked.get() <= limits::ASKED_SCHEMAS
-                && match (read(&self.written.0, &union.at.0), read(&self.written.1, &union.at.1)) {
-                    (Some(old), Some(new)) => {
+                && match (self.written.0.read(&union.at.0), self.written.1.read(&union.at.1)) {
+                    (Ok(old), Ok(new)) => {
                         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
                         let relation = self.both(&old, &new, Question::default());
                         matches!(
@@ -273,24 +287,17 @@ impl Pair {
     }
 
     fn relate(&self, old: &str, new: &str) -> Result<Relation, Vec<schema::SchemaProblem>> {
-        let read = |document: &Arc<Value>, pointer: &str| {
-            Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default())
-        };
-        let (old, new) = (read(&self.old, old)?, read(&self.new, new)?);
+        let (old, new) = (self.old.read(old)?, self.new.read(new)?);
         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
         Ok(self.both(&old, &new, question()))
     }
 
     /// True where every old value is null or still fits.
     fn takes_with_null(&self, old: &str, new: &str) -> bool {
-        let mut wider = Value::clone(&self.new);
+        let mut wider = Value::clone(&self.new.value);
         let Some(place) = wider.pointer_mut(new) else { return false };
         *place = serde_json::json!({"anyOf": [place.take(), {"type": "null"}]});
-        let read = |document: Arc<Value>, pointer: &str| {
-            Schema::read_at(document, pointer, &ReadOptions::default()).ok()
-        };
-        let (Some(old), Some(new)) = (read(Arc::clone(&self.old), old), read(Arc::new(wider), new))
-        else {
+        let (Ok(old), Ok(new)) = (self.old.read(old), Document::new(wider).read(new)) else {
             return false;
         };
         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
@@ -321,12 +328,13 @@ impl Pair {
         let split = matches!(edit.what, What::VariantsChanged { .. })
             && self.direction == Direction::Input
             && !local.loses_nothing();
-        let places = (Source::single(&self.old).at(old), Source::single(&self.new).at(new));
+        let places =
+            (Source::single(&self.old.value).at(old), Source::single(&self.new.value).at(new));
         if let (true, (Some(before), Some(after))) = (split, places)
             && let Some(usual) = split::usual(&before, &after, old_text)
         {
             let read = Schema::read(&usual, &ReadOptions::default());
-            let new = Schema::read_at(Arc::clone(&self.new), new, &ReadOptions::default());
+            let new = self.new.read(new);
             if let (Ok(usual), Ok(new)) = (read, new) {
                 local.usual = Some(Local::of(&self.both(&usual, &new, question())).lost);
             }
@@ -353,15 +361,14 @@ impl Pair {
             return None;
         }
         let (around, last) = edit.at.0.as_ref()?.rsplit_once("/properties/")?;
-        let mut old = (*self.old).clone();
+        let mut old = Value::clone(&self.old.value);
         let place = old.pointer_mut(around)?.as_object_mut()?;
         if schema::reference::unescape(last) != name {
             return None;
         }
         let required = place.entry("required").or_insert_with(|| Value::Array(Vec::new()));
         required.as_array_mut()?.push(Value::from(name));
-        let read = |document: Arc<Value>| Schema::read_at(document, "", &ReadOptions::default());
-        let (old, new) = (read(Arc::new(old)).ok()?, read(Arc::clone(&self.new)).ok()?);
+        let (old, new) = (Document::new(old).read("").ok()?, self.new.read("").ok()?);
         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
         let Answer::Some(found) = self.without(&old, &new, question()) else { return None };
         let parents: Vec<&str> = edit.field.split('.').collect();
@@ -377,11 +384,7 @@ impl Pair {
 
     /// Where keywords of one side hold what they must not, and do not so on the other: nothing is said there.
     pub fn senseless(&self) -> Vec<String> {
-        let problems = |document: &Arc<Value>| {
-            Schema::read_at(Arc::clone(document), "", &ReadOptions::default())
-                .err()
-                .unwrap_or_default()
-        };
+        let problems = |document: &Document| document.read("").err().unwrap_or_default();
         let (old, new) = (problems(&self.old), problems(&self.new));
         let only = |one: &[schema::SchemaProblem], two: &[schema::SchemaProblem]| {
             let alone = one.iter().filter(|problem| !two.contains(problem));
@@ -397,10 +400,7 @@ impl Pair {
             return Vec::new();
         }
         let settled = changes.iter().any(|change| change.axes.compat >= Compat::Undecided);
-        let read = |document: &Arc<Value>| {
-            Schema::read_at(Arc::clone(document), "", &ReadOptions::default())
-        };
-        let (old, new) = match (read(&self.old), read(&self.new)) {
+        let (old, new) = match (self.old.read(""), self.new.read("")) {
             (Ok(old), Ok(new)) => (old, new),
             _ if settled => return Vec::new(),
             (Err(problems), _) | (_, Err(problems)) => {
