@@ -7,11 +7,16 @@ use contract::shape::{Moved, Shape, Shapes};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use store::OutcomeState;
 
 /// What answers looked like, by principal, scope and tool.
 #[derive(Default)]
-pub(crate) struct Seen(Mutex<BTreeMap<[String; 3], Known>>);
+pub(crate) struct Seen {
+    tools: Mutex<BTreeMap<[String; 3], Known>>,
+    /// It was told that there are more tools than are known.
+    told_full: AtomicBool,
+}
 
 /// What the answers of one tool looked like.
 #[derive(Default)]
@@ -76,8 +81,17 @@ pub(super) fn judged(
     let enforces = settings.shapes == Shapes::Enforce && !settings.observe;
     let key = [session.principal().to_owned(), session.scope(), live.name().to_owned()];
     let (moved, fresh) = {
-        let mut seen = lock(&session.shapes().0);
+        let mut seen = lock(&session.shapes().tools);
         if seen.len() >= limits::SHAPES && !seen.contains_key(&key) {
+            drop(seen);
+            if !session.shapes().told_full.swap(true, Ordering::AcqRel) {
+                let what = format!(
+                    "what the answers of {} tools look like is known, and that is the most: those of {} and of further tools are not measured until the gateway starts again",
+                    limits::SHAPES,
+                    call.tool
+                );
+                session.tell("fault", Some(&call.tool), None, &what);
+            }
             return None;
         }
         let known = seen.entry(key).or_default();
