@@ -24,11 +24,7 @@ impl Search<'_> {
                 lits.push(Lit::Yes(world.beside(id, node)));
             }
         }
-        for &(from, node) in &facts.from {
-            if at >= from {
-                lits.push(Lit::Yes(node));
-            }
-        }
+        lits.extend(facts.from.iter().filter(|(from, _)| at >= *from).map(|&(_, lit)| lit));
         for &writer in &facts.writers {
             lits.extend(self.writers.item(world, writer, at).map(Lit::Writer));
         }
@@ -111,10 +107,7 @@ impl Search<'_> {
     }
 
     fn array_gave_up(&self, branch: &Branch, reason: &str) -> Outcome {
-        let at = branch.origin.iter().find_map(|lit| match lit {
-            Lit::Yes(id) | Lit::No(id) => Some((*id, "items")),
-            Lit::Writer(_) | Lit::NotValue(_) => None,
-        });
+        let at = branch.origin.iter().find_map(|lit| lit.node()).map(|id| (id, "items"));
         Outcome::Unknown(Arc::new(GaveUp { reason: reason.into(), at }))
     }
 

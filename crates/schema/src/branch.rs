@@ -34,7 +34,7 @@ pub(crate) enum Fact {
         max: Option<u64>,
     },
     /// Items at or after an index.
-    ItemsFrom(usize, Id),
+    ItemsFrom(usize, Lit),
     MinMembers(u64),
     MaxMembers(u64),
     Present(Arc<str>, Option<Lit>),
@@ -67,7 +67,7 @@ pub(crate) struct ArrayFacts {
     pub(crate) twins: bool,
     /// `items` groups: node and part.
     pub(crate) rules: Vec<(Id, usize)>,
-    pub(crate) from: Vec<(usize, Id)>,
+    pub(crate) from: Vec<(usize, Lit)>,
     pub(crate) at: BTreeMap<usize, Vec<Lit>>,
     pub(crate) some: Vec<(usize, Lit)>,
     pub(crate) contains: Vec<(Id, u64, Option<u64>)>,
@@ -207,7 +207,7 @@ impl ArrayFacts {
                     return false;
                 }
             }
-            Fact::ItemsFrom(from, node) => self.from.push((from, node)),
+            Fact::ItemsFrom(from, lit) => self.from.push((from, lit)),
             _ => return true,
         }
         self.max.is_none_or(|max| self.min <= max) && !(self.unique && self.twins)
@@ -252,11 +252,7 @@ pub(crate) fn glance(branch: &Branch, fact: &Fact) -> Truth {
             if branch.done.contains(lit) {
                 return Truth::True;
             }
-            let opposite = match lit {
-                Lit::Yes(id) => Lit::No(*id),
-                Lit::No(id) => Lit::Yes(*id),
-                Lit::Writer(_) | Lit::NotValue(_) => return Truth::Unknown,
-            };
+            let Some(opposite) = lit.opposite() else { return Truth::Unknown };
             if branch.done.contains(&opposite) { Truth::False } else { Truth::Unknown }
         }
         Fact::Present(name, lit) => match &branch.theory {

@@ -17,8 +17,16 @@ pub(crate) struct Case {
 
 impl Search<'_> {
     /// Every way in which the in-place branches of a node can hold, with what they then look at.
+    ///
+    /// The branches are walked as they are written: nodes that accept the same values may look at different members.
     pub(crate) fn cases(&mut self, id: Id, members: bool) -> Result<Vec<Case>, GaveUp> {
-        self.cases_below(id, members, true, 0)
+        if let Some(known) = self.known_cases.get(&(id, members)) {
+            self.steps.take(known.as_ref().map_or(1, |cases| cases.len() as u64));
+            return known.clone();
+        }
+        let cases = self.cases_below(id, members, true, 0);
+        self.known_cases.insert((id, members), cases.clone());
+        cases
     }
 
     fn cases_below(
@@ -57,11 +65,10 @@ impl Search<'_> {
                         ..Seen::default()
                     },
                 }),
-                Part::Contains { .. } if !members => {
-                    return Err(give_up(
-                        "`contains` beside `unevaluatedItems` is not reasoned about",
-                    ));
-                }
+                Part::Contains { node, marks: true, .. } if !members => options.push(Case {
+                    facts: Vec::new(),
+                    seen: Seen { found: [world.beside(id, *node)].into(), ..Seen::default() },
+                }),
                 Part::UnevaluatedMembers(_) if members && !outer => {
                     options.push(Case {
                         facts: Vec::new(),
@@ -76,24 +83,54 @@ impl Search<'_> {
                 }
                 Part::Ref { node, .. } => {
                     options =
-                        self.cases_below(world.beside(id, *node), members, false, depth + 1)?
+                        self.cases_below(world.exact_beside(id, *node), members, false, depth + 1)?
                 }
                 Part::All(nodes) => {
                     options.push(Case::default());
                     for &node in nodes {
-                        let inner =
-                            self.cases_below(world.beside(id, node), members, false, depth + 1)?;
+                        let inner = self.cases_below(
+                            world.exact_beside(id, node),
+                            members,
+                            false,
+                            depth + 1,
+                        )?;
                         options = product(&options, &inner)
                             .ok_or_else(|| give_up("too many branches below it can hold"))?;
                     }
                 }
-                Part::Any(nodes) | Part::One(nodes) => {
+                // Of `oneOf` just one branch holds, or the keyword itself rejects.
+                Part::One(nodes) => {
+                    let mut none = Vec::new();
+                    for &node in nodes {
+                        let inner = self.cases_below(
+                            world.exact_beside(id, node),
+                            members,
+                            false,
+                            depth + 1,
+                        )?;
+                        if is_blank(&inner) {
+                            continue;
+                        }
+                        none.push(lit(node, false));
+                        options.extend(inner.into_iter().map(|mut case| {
+                            case.facts.push(lit(node, true));
+                            case
+                        }));
+                    }
+                    if none.len() < nodes.len() {
+                        options.push(Case { facts: none, seen: Seen::default() });
+                    }
+                }
+                Part::Any(nodes) => {
                     options.push(Case::default());
                     for &node in nodes {
-                        let inner =
-                            self.cases_below(world.beside(id, node), members, false, depth + 1)?;
-                        if matches!(inner.as_slice(), [only] if only.facts.is_empty() && only.seen.is_blank())
-                        {
+                        let inner = self.cases_below(
+                            world.exact_beside(id, node),
+                            members,
+                            false,
+                            depth + 1,
+                        )?;
+                        if is_blank(&inner) {
                             continue; // whether it holds makes no difference here
                         }
                         let mut both: Vec<Case> = inner
@@ -112,7 +149,7 @@ impl Search<'_> {
                     for (sign, branch) in [(true, then), (false, other)] {
                         let mut inner = match branch {
                             Some(node) => self.cases_below(
-                                world.beside(id, *node),
+                                world.exact_beside(id, *node),
                                 members,
                                 false,
                                 depth + 1,
@@ -121,7 +158,7 @@ impl Search<'_> {
                         };
                         if sign {
                             let tested = self.cases_below(
-                                world.beside(id, *test),
+                                world.exact_beside(id, *test),
                                 members,
                                 false,
                                 depth + 1,
@@ -142,7 +179,7 @@ impl Search<'_> {
                         seen: Seen::default(),
                     });
                     for mut case in
-                        self.cases_below(world.beside(id, *node), members, false, depth + 1)?
+                        self.cases_below(world.exact_beside(id, *node), members, false, depth + 1)?
                     {
                         case.facts.push(Fact::Present(name.clone(), None));
                         options.push(case);
@@ -158,6 +195,10 @@ impl Search<'_> {
         }
         Ok(cases)
     }
+}
+
+fn is_blank(cases: &[Case]) -> bool {
+    matches!(cases, [only] if only.facts.is_empty() && only.seen.is_blank())
 }
 
 fn product(left: &[Case], right: &[Case]) -> Option<Vec<Case>> {

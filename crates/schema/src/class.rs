@@ -223,14 +223,14 @@ fn class_of_part(
             hash.add(items.prefix.iter().map(|&id| class(id)).collect::<Vec<_>>());
             hash.add(items.rest.map(class).or(always));
         }
-        Part::Contains { node, min, max } => hash.add((class(*node), min, max)),
+        Part::Contains { node, min, max, marks } => hash.add((class(*node), min, max, marks)),
         Part::Required(names) => {
             let mut names = names.clone();
             names.sort();
             names.dedup();
             hash.add(names);
         }
-        Part::Requires(requires) => {
+        Part::Requires { names: requires, .. } => {
             let mut requires = requires.clone();
             requires.sort();
             hash.add(requires);

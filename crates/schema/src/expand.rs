@@ -41,6 +41,17 @@ impl Search<'_> {
                 }
                 true
             }
+            Lit::Any(set) => {
+                let nodes = self.any[set as usize].clone();
+                let clause = nodes.iter().map(|&id| vec![Fact::Lit(Lit::Yes(id))]).collect();
+                branch.clauses.push(Arc::new(clause));
+                true
+            }
+            Lit::Neither(set) => {
+                let nodes = self.any[set as usize].clone();
+                branch.todo.extend(nodes.iter().map(|&id| Fact::Lit(Lit::No(id))));
+                true
+            }
             Lit::NotValue(value) => {
                 let value = self.values[value as usize].clone();
                 self.differs(branch, &value)
@@ -195,20 +206,23 @@ impl Search<'_> {
                         return !facts.twins;
                     }
                     Part::Items(_) => facts.rules.push((id, at)),
-                    Part::Contains { node, min, max } => {
+                    Part::Contains { node, min, max, .. } => {
                         let node = world.beside(id, *node);
                         return branch.add(Fact::Contains { node, min: *min, max: *max });
                     }
                     Part::UnevaluatedItems(rest) => match self.cases(id, false) {
                         Ok(cases) => {
                             let rest = world.beside(id, *rest);
-                            let clause = cases.into_iter().map(|mut case| {
+                            let mut clause = Vec::with_capacity(cases.len());
+                            for mut case in cases {
                                 if !case.seen.all_items {
-                                    case.facts.push(Fact::ItemsFrom(case.seen.items, rest));
+                                    let found = case.seen.found.iter().copied();
+                                    let lit = self.any(found.chain([rest]));
+                                    case.facts.push(Fact::ItemsFrom(case.seen.items, lit));
                                 }
-                                case.facts
-                            });
-                            branch.clauses.push(Arc::new(clause.collect()));
+                                clause.push(case.facts);
+                            }
+                            branch.clauses.push(Arc::new(clause));
                         }
                         Err(why) => return branch.add(Fact::Opaque(Arc::new(why))),
                     },
@@ -222,7 +236,7 @@ impl Search<'_> {
                             .iter()
                             .all(|name| branch.add(Fact::Present(name.as_str().into(), None)));
                     }
-                    Part::Requires(_) => facts.requires.push((id, at)),
+                    Part::Requires { .. } => facts.requires.push((id, at)),
                     Part::Members(_) => facts.rules.push((id, at)),
                     Part::Names(node) => facts.names.push(Lit::Yes(world.beside(id, *node))),
                     Part::When { name, node } => {

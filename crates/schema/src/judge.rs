@@ -52,6 +52,12 @@ pub(crate) struct Seen {
     all_items: bool,
 }
 
+impl Seen {
+    pub(crate) fn has_item(&self, at: usize) -> bool {
+        self.all_items || at < self.items || self.single_items.contains(&at)
+    }
+}
+
 /// Judges values against one arena within a budget of steps.
 pub(crate) struct Judge<'a> {
     pub(crate) arena: &'a Arena,
@@ -218,7 +224,7 @@ impl<'a> Judge<'a> {
                 }
                 truth
             }
-            Part::Contains { node, min, max } => {
+            Part::Contains { node, min, max, .. } => {
                 let (mut yes, mut open) = (0u64, 0u64);
                 for item in items {
                     match self.holds(*node, item) {
@@ -238,7 +244,7 @@ impl<'a> Judge<'a> {
                 };
                 let mut truth = Truth::True;
                 for (at, item) in items.iter().enumerate() {
-                    if !seen.all_items && at >= seen.items && !seen.single_items.contains(&at) {
+                    if !seen.has_item(at) {
                         truth = truth.and(self.holds(*inner, item));
                     }
                 }
@@ -260,7 +266,7 @@ impl<'a> Judge<'a> {
             Part::MinMembers(least) => (count >= *least).into(),
             Part::MaxMembers(most) => (count <= *most).into(),
             Part::Required(names) => names.iter().all(|name| members.contains_key(name)).into(),
-            Part::Requires(requires) => requires
+            Part::Requires { names: requires, .. } => requires
                 .iter()
                 .all(|(name, names)| {
                     !members.contains_key(name)
@@ -378,7 +384,7 @@ impl<'a> Judge<'a> {
                     seen.items = seen.items.max(rule.prefix.len());
                     seen.all_items |= rule.rest.is_some();
                 }
-                Part::Contains { node, .. } => {
+                Part::Contains { node, marks: true, .. } => {
                     for (at, item) in value.as_array().into_iter().flatten().enumerate() {
                         match self.holds(*node, item) {
                             Truth::True => {

@@ -194,27 +194,34 @@ impl Fill<'_, '_> {
         {
             self.parts.push(Part::Required(names));
         }
-        let modern = self.reader.draft.modern();
-        let keyword = if modern { "dependentRequired" } else { "dependencies" };
-        let Some(value) = self.members.get(keyword) else { return };
-        if self.reader.draft == Draft::OpenApi30 {
-            return;
+        let draft = self.reader.draft;
+        if draft.modern() {
+            self.requires("dependentRequired");
         }
+        if draft != Draft::OpenApi30 {
+            // Deprecated since 2019-09, and still asserted by validators and by the official optional tests.
+            self.requires("dependencies");
+        }
+    }
+
+    /// `dependencies` may hold schemas as well.
+    fn requires(&mut self, keyword: &'static str) {
+        let Some(value) = self.members.get(keyword) else { return };
         let Value::Object(map) = value else {
             self.wrong(keyword, "is an object whose values are lists of property names");
             return;
         };
-        let mut requires = Vec::new();
+        let mut names = Vec::new();
         for (name, value) in map {
-            if !modern && !value.is_array() {
+            if keyword == "dependencies" && !value.is_array() {
                 let node = self.child(&format!("/dependencies/{}", escape(name)));
                 self.parts.push(Part::When { name: name.clone(), node });
-            } else if let Some(names) = self.names(keyword, value) {
-                requires.push((name.clone(), names));
+            } else if let Some(asked) = self.names(keyword, value) {
+                names.push((name.clone(), asked));
             }
         }
-        if !requires.is_empty() {
-            self.parts.push(Part::Requires(requires));
+        if !names.is_empty() {
+            self.parts.push(Part::Requires { keyword, names });
         }
     }
 
@@ -366,7 +373,8 @@ impl Fill<'_, '_> {
                 min = self.count("minContains").unwrap_or(1);
                 max = self.count("maxContains");
             }
-            self.parts.push(Part::Contains { node, min, max });
+            let marks = draft == Draft::Draft202012;
+            self.parts.push(Part::Contains { node, min, max, marks });
         }
         match self.members.get("uniqueItems") {
             Some(Value::Bool(true)) => self.parts.push(Part::Unique),

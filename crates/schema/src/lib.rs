@@ -71,8 +71,7 @@
 //! Drafts 04 to 2020-12 and the Schema Object of OpenAPI 3.0 and 3.1, references within the documents at hand
 //! (nothing is ever fetched), dynamic references, every assertion and applicator. `format`,
 //! `contentEncoding` and `contentMediaType` are annotations. Not reasoned about, and then `Unknown`: back-references,
-//! look-behind and inner look-ahead in patterns, `contains` beside `unevaluatedItems`,
-//! `$recursiveRef`, numbers of more than a thousand digits.
+//! look-behind and inner look-ahead in patterns, `$recursiveRef`, numbers of more than a thousand digits.
 //!
 //! # How it works
 //!

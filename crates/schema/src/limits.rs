@@ -83,10 +83,13 @@ pub(crate) const UNIQUE_ITEMS: usize = 40;
 pub(crate) const NAME_PATTERNS: usize = 6;
 
 /// Ways in which the in-place branches below one `unevaluated*` may hold.
-pub(crate) const UNEVALUATED_CASES: usize = 64;
+pub(crate) const UNEVALUATED_CASES: usize = 128;
 
 /// Replays spent on making one witness smaller.
 pub(crate) const SHRINK_TRIES: usize = 300;
+
+/// Characters of a text that are taken out one by one for a smaller witness: each costs a replay.
+pub(crate) const STEPPED_CHARS: usize = 32;
 
 /// Steps of the engine's own judge for one value.
 pub(crate) const JUDGE_STEPS: u64 = 200_000;

@@ -136,12 +136,17 @@ pub(crate) enum Part {
         node: NodeId,
         min: u64,
         max: Option<u64>,
+        /// True where `unevaluatedItems` leaves out what it finds, as from 2020-12 on.
+        marks: bool,
     },
     MinMembers(u64),
     MaxMembers(u64),
     Required(Vec<String>),
-    /// `dependentRequired`: name, and the names it asks for.
-    Requires(Vec<(String, Vec<String>)>),
+    /// `dependentRequired`, or `dependencies` with lists: name, and the names it asks for.
+    Requires {
+        keyword: &'static str,
+        names: Vec<(String, Vec<String>)>,
+    },
     Members(Members),
     Names(NodeId),
     All(Vec<NodeId>),
@@ -226,6 +231,7 @@ impl Part {
             Part::Types(_) => "type",
             Part::Choice { keyword, .. }
             | Part::Opaque { keyword, .. }
+            | Part::Requires { keyword, .. }
             | Part::Ref { keyword, .. } => keyword,
             Part::AtLeast { open: false, .. } => "minimum",
             Part::AtLeast { open: true, .. } => "exclusiveMinimum",
@@ -243,7 +249,6 @@ impl Part {
             Part::MinMembers(_) => "minProperties",
             Part::MaxMembers(_) => "maxProperties",
             Part::Required(_) => "required",
-            Part::Requires(_) => "dependentRequired",
             Part::Members(_) => "properties",
             Part::Names(_) => "propertyNames",
             Part::All(_) => "allOf",

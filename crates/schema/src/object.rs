@@ -99,7 +99,7 @@ impl Search<'_> {
             }
         }
         for &(id, part) in &facts.requires {
-            if let Part::Requires(requires) = &world.node(id).parts[part] {
+            if let Part::Requires { names: requires, .. } = &world.node(id).parts[part] {
                 for (name, others) in requires {
                     add(name);
                     others.iter().for_each(|name| add(name));
@@ -173,10 +173,7 @@ impl Search<'_> {
     }
 
     fn object_gave_up(&self, branch: &Branch, reason: &str) -> Outcome {
-        let at = branch.origin.iter().find_map(|lit| match lit {
-            Lit::Yes(id) | Lit::No(id) => Some((*id, "properties")),
-            Lit::Writer(_) | Lit::NotValue(_) => None,
-        });
+        let at = branch.origin.iter().find_map(|lit| lit.node()).map(|id| (id, "properties"));
         Outcome::Unknown(Arc::new(GaveUp { reason: reason.into(), at }))
     }
 
@@ -388,24 +385,35 @@ impl Search<'_> {
 
     /// All demands are placed: complete what is asked for along with it, count, and build.
     fn finish_object(&mut self, branch: &Branch, place: &Place, mut present: Present) -> Outcome {
-        let facts = place.facts;
-        if !self.complete(facts, &mut present) {
+        if !self.complete(place.facts, &mut present) {
             return Outcome::Empty;
         }
-        let mut built: BTreeMap<Arc<str>, Arc<Value>> = BTreeMap::new();
+        let max = place.facts.max.unwrap_or(u64::MAX);
+        if present.len() as u64 > max {
+            // Demands on fresh names might have shared one name.
+            let shared = place.fresh_placed.saturating_sub(1) as u64;
+            return if present.len() as u64 - shared <= max {
+                self.object_gave_up(branch, "whether two members can be one was not decided")
+            } else {
+                Outcome::Empty
+            };
+        }
+        self.fill_up(branch, place, present, BTreeMap::new(), 0)
+    }
+
+    /// Adds members until there are enough. Where one member asks for others, which of them are added matters, and
+    /// every choice is tried: a named one from number `from` on is in or out.
+    fn fill_up(
+        &mut self,
+        branch: &Branch,
+        place: &Place,
+        mut present: Present,
+        mut built: BTreeMap<Arc<str>, Arc<Value>>,
+        from: usize,
+    ) -> Outcome {
+        let facts = place.facts;
         let mut doubt = Alternatives::default();
-        let mut filled = false;
         loop {
-            if facts.max.is_some_and(|max| present.len() as u64 > max) {
-                // Two demands on fresh names might have shared one.
-                return if place.fresh_placed > 1 {
-                    self.object_gave_up(branch, "whether two members can be one was not decided")
-                } else if filled && !facts.requires.is_empty() {
-                    self.object_gave_up(branch, "which further members go together was not decided")
-                } else {
-                    doubt.finish()
-                };
-            }
             for (name, own) in &present {
                 if built.contains_key(name) {
                     continue;
@@ -418,28 +426,17 @@ impl Search<'_> {
                 }
             }
             if present.len() as u64 >= facts.min {
-                break;
+                return Outcome::Value(Arc::new(Value::Object(in_order(&place.names, built))));
             }
             if !self.steps.take(1) {
                 return self.object_gave_up(branch, "the budget of steps is spent");
             }
+            if !facts.requires.is_empty() {
+                break;
+            }
             match self.one_more(branch, place, &present) {
                 Outcome::Value(name) => {
-                    let name: Arc<str> = name.as_str().unwrap_or_default().into();
-                    present.insert(name, Vec::new());
-                    filled = true;
-                    if !self.complete(facts, &mut present) {
-                        return self.object_gave_up(
-                            branch,
-                            "which further members go together was not decided",
-                        );
-                    }
-                }
-                Outcome::Empty if !facts.requires.is_empty() => {
-                    return self.object_gave_up(
-                        branch,
-                        "which further members go together was not decided",
-                    );
+                    present.insert(name.as_str().unwrap_or_default().into(), Vec::new());
                 }
                 other => {
                     doubt.offer(other);
@@ -447,13 +444,36 @@ impl Search<'_> {
                 }
             }
         }
-        let mut object = Map::new();
-        for name in place.names.iter().chain(present.keys()) {
-            if let Some(value) = built.remove(name) {
-                object.insert(name.to_string(), (*value).clone());
+        if self.frames >= limits::FRAMES {
+            return self.object_gave_up(branch, "too many case splits are open at once");
+        }
+        let any = SomeMember { outside: None, matching: None, name: None, child: None };
+        let fresh = self.fresh(place, &any, &present);
+        if let Some(why) = fresh.doubt {
+            doubt.offer(self.object_gave_up(branch, &why));
+        }
+        let named = place.names.iter().enumerate().skip(from);
+        let next: Vec<(usize, Arc<str>)> = named
+            .map(|(at, name)| (at + 1, name.clone()))
+            .chain(fresh.options.into_iter().map(|name| (place.names.len(), name)))
+            .filter(|(_, name)| !present.contains_key(name))
+            .collect();
+        self.frames += 1;
+        for (at, name) in next {
+            let mut more = present.clone();
+            more.insert(name, Vec::new());
+            let fits = self.complete(facts, &mut more)
+                && facts.max.is_none_or(|max| more.len() as u64 <= max);
+            if fits
+                && let Some(found) =
+                    doubt.offer(self.fill_up(branch, place, more, built.clone(), at))
+            {
+                self.frames -= 1;
+                return found;
             }
         }
-        Outcome::Value(Arc::new(Value::Object(object)))
+        self.frames -= 1;
+        doubt.finish()
     }
 
     fn build_member(
@@ -479,7 +499,10 @@ impl Search<'_> {
         while moved {
             moved = false;
             for &(id, part) in &facts.requires {
-                let Part::Requires(requires) = &self.world.node(id).parts[part] else { continue };
+                let Part::Requires { names: requires, .. } = &self.world.node(id).parts[part]
+                else {
+                    continue;
+                };
                 for (name, others) in requires {
                     if !present.contains_key(name.as_str()) {
                         continue;
@@ -522,6 +545,18 @@ impl Search<'_> {
             (None, None) => all.finish(),
         }
     }
+}
+
+/// The members in the order in which they are declared, those that are not declared at the end.
+fn in_order(names: &[Arc<str>], mut built: BTreeMap<Arc<str>, Arc<Value>>) -> Map<String, Value> {
+    let mut object = Map::new();
+    for name in names {
+        if let Some(value) = built.remove(name) {
+            object.insert(name.to_string(), (*value).clone());
+        }
+    }
+    object.extend(built.into_iter().map(|(name, value)| (name.to_string(), (*value).clone())));
+    object
 }
 
 /// One object while its demands are placed.

@@ -117,11 +117,7 @@ impl Search<'_> {
             let declared = &self.writers.get(*writer).declared;
             declared.as_ref().is_some_and(|seen| seen.covers(name) == Some(false))
         };
-        let opposite = match lit {
-            Some(Lit::Yes(id)) => Some(Lit::No(*id)),
-            Some(Lit::No(id)) => Some(Lit::Yes(*id)),
-            _ => None,
-        };
+        let opposite = lit.and_then(Lit::opposite);
         let said = |opposite: Lit| {
             facts.present.get(name).is_some_and(|lits| lits.contains(&opposite))
                 || facts.rules.iter().any(|&(id, part)| match &self.world.node(id).parts[part] {
@@ -162,11 +158,7 @@ impl Search<'_> {
         }
         if there {
             lits.pop();
-            let opposite = match lit {
-                Lit::Yes(id) => Lit::No(id),
-                Lit::No(id) => Lit::Yes(id),
-                Lit::Writer(_) | Lit::NotValue(_) => return Truth::Unknown,
-            };
+            let Some(opposite) = lit.opposite() else { return Truth::Unknown };
             lits.push(opposite);
             if self.inhabit(lits).is_empty() {
                 return Truth::True;

@@ -26,6 +26,7 @@ impl Rejected {
             keyword,
             "required"
                 | "dependentRequired"
+                | "dependencies"
                 | "propertyNames"
                 | "minProperties"
                 | "maxProperties"
@@ -138,8 +139,10 @@ impl Judge<'_> {
                 }
             }
             Part::UnevaluatedItems(inner) => {
+                let seen = self.seen(node, value);
                 for (at, item) in value.as_array().into_iter().flatten().enumerate() {
-                    if self.holds(*inner, item) == Truth::False {
+                    let free = seen.as_ref().is_none_or(|seen| !seen.has_item(at));
+                    if free && self.holds(*inner, item) == Truth::False {
                         out.push(Rejected::new(
                             node,
                             "unevaluatedItems",

@@ -144,7 +144,7 @@ impl Search<'_> {
                     clause.push(vec![Fact::SomeItem(items.prefix.len(), no(rest))]);
                 }
             }
-            Part::Contains { node, min, max } => {
+            Part::Contains { node, min, max, .. } => {
                 let node = world.beside(id, *node);
                 if *min > 0 {
                     clause.push(vec![Fact::Contains { node, min: 0, max: Some(min - 1) }]);
@@ -157,7 +157,10 @@ impl Search<'_> {
                 Ok(cases) => {
                     for mut case in cases {
                         if !case.seen.all_items {
-                            case.facts.push(Fact::SomeItem(case.seen.items, no(*rest)));
+                            let found = case.seen.found.iter().copied();
+                            let taken = self.any(found.chain([world.beside(id, *rest)]));
+                            let lit = taken.opposite().expect("nodes have an opposite");
+                            case.facts.push(Fact::SomeItem(case.seen.items, lit));
                             clause.push(case.facts);
                         }
                     }
@@ -177,7 +180,7 @@ impl Search<'_> {
             Part::Required(names) => {
                 clause.extend(names.iter().map(|name| vec![Fact::Absent(name.as_str().into())]));
             }
-            Part::Requires(requires) => {
+            Part::Requires { names: requires, .. } => {
                 for (name, others) in requires {
                     for other in others {
                         clause.push(vec![

@@ -10,6 +10,7 @@
 
 use crate::apart::{Face, Pairs};
 use crate::branch::{Branch, Clause, Fact, Theory};
+use crate::cases::Case;
 use crate::judge::{Judge, Truth};
 use crate::limits::{self, Limits};
 use crate::node::{Admits, Kind, NodeId, Part};
@@ -18,7 +19,7 @@ use crate::steps::Steps;
 use crate::value::equal;
 use crate::world::{Id, Lit, Seen, World, Writers};
 use serde_json::Value;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Why a search gave up: a sentence, and the node and keyword it was at.
@@ -83,15 +84,18 @@ pub(crate) struct Search<'a> {
     /// The outermost active set that the current proof has leaned on.
     leaned_on: usize,
     depth: usize,
-    frames: usize,
+    pub(crate) frames: usize,
     pub(crate) writers: Writers,
     pub(crate) values: Vec<Value>,
     value_ids: HashMap<String, u32>,
+    pub(crate) any: Vec<Arc<[Id]>>,
+    any_ids: BTreeMap<Arc<[Id]>, u32>,
     /// Break sites already shown: these keywords do not count as rejecting.
     pub(crate) shown: BTreeSet<(Id, String)>,
     pub(crate) seen_cache: HashMap<(Id, usize), Arc<Seen>>,
     pub(crate) faces: HashMap<Id, Arc<Face>>,
     pub(crate) overlaps: HashMap<(Id, NodeId, usize), Pairs>,
+    pub(crate) known_cases: HashMap<(Id, bool), Result<Vec<Case>, GaveUp>>,
 }
 
 impl<'a> Search<'a> {
@@ -109,10 +113,13 @@ impl<'a> Search<'a> {
             writers: Writers::default(),
             values: Vec::new(),
             value_ids: HashMap::new(),
+            any: Vec::new(),
+            any_ids: BTreeMap::new(),
             shown: BTreeSet::new(),
             seen_cache: HashMap::new(),
             faces: HashMap::new(),
             overlaps: HashMap::new(),
+            known_cases: HashMap::new(),
         }
     }
 
@@ -131,12 +138,27 @@ impl<'a> Search<'a> {
         Lit::NotValue(id)
     }
 
+    /// That one of these nodes accepts.
+    pub(crate) fn any(&mut self, nodes: impl IntoIterator<Item = Id>) -> Lit {
+        let nodes: BTreeSet<Id> = nodes.into_iter().collect();
+        let nodes: Arc<[Id]> = nodes.into_iter().collect();
+        if let [only] = *nodes {
+            return Lit::Yes(only);
+        }
+        let next = u32::try_from(self.any.len()).expect("sets are bounded by the steps");
+        let set = *self.any_ids.entry(nodes.clone()).or_insert(next);
+        if set == next {
+            self.any.push(nodes);
+        }
+        Lit::Any(set)
+    }
+
     /// A value for which every literal holds.
     pub(crate) fn inhabit(&mut self, mut lits: Vec<Lit>) -> Outcome {
         lits.retain(|lit| match lit {
             Lit::Yes(id) => !self.world.is_true(*id),
             Lit::No(id) => !self.world.is_false(*id),
-            Lit::Writer(_) | Lit::NotValue(_) => true,
+            Lit::Writer(_) | Lit::NotValue(_) | Lit::Any(_) | Lit::Neither(_) => true,
         });
         lits.sort_unstable();
         lits.dedup();
@@ -146,7 +168,8 @@ impl<'a> Search<'a> {
                     self.world.is_false(*id) || lits.binary_search(&Lit::No(*id)).is_ok()
                 }
                 Lit::No(id) => self.world.is_true(*id),
-                Lit::Writer(_) | Lit::NotValue(_) => false,
+                Lit::Any(set) => lits.binary_search(&Lit::Neither(*set)).is_ok(),
+                Lit::Writer(_) | Lit::NotValue(_) | Lit::Neither(_) => false,
             };
             if dead {
                 return Outcome::Empty;
@@ -193,11 +216,9 @@ impl<'a> Search<'a> {
     }
 
     fn gave_up(&self, lits: &[Lit], reason: &str) -> Outcome {
-        let at = lits.iter().find_map(|lit| match lit {
-            Lit::Yes(id) | Lit::No(id) => {
-                Some((*id, self.world.node(*id).parts.first().map_or("true", Part::keyword)))
-            }
-            Lit::Writer(_) | Lit::NotValue(_) => None,
+        let at = lits.iter().find_map(|lit| {
+            let id = lit.node()?;
+            Some((id, self.world.node(id).parts.first().map_or("true", Part::keyword)))
         });
         Outcome::Unknown(Arc::new(GaveUp { reason: reason.into(), at }))
     }
@@ -239,17 +260,14 @@ impl<'a> Search<'a> {
                 [Part::Types(types)] => types.admits(kind) == Admits::All,
                 _ => false,
             },
-            Lit::Writer(_) | Lit::NotValue(_) => false,
+            Lit::Writer(_) | Lit::NotValue(_) | Lit::Any(_) | Lit::Neither(_) => false,
         })
     }
 
     /// A default or example of the schemas that happens to fit: nothing looks more like a real value.
     fn hint(&mut self, lits: &[Lit], kind: Kind) -> Option<Value> {
         let world = self.world;
-        let hints = lits.iter().flat_map(|lit| match lit {
-            Lit::Yes(id) | Lit::No(id) => world.node(*id).hints.as_slice(),
-            Lit::Writer(_) | Lit::NotValue(_) => &[],
-        });
+        let hints = lits.iter().filter_map(|lit| lit.node()).flat_map(|id| &world.node(id).hints);
         let mut hints = hints.filter(|hint| Kind::of(hint) == kind);
         hints.find(|hint| self.check(lits, hint) == Truth::True).cloned()
     }
@@ -286,6 +304,8 @@ impl<'a> Search<'a> {
                 Lit::No(id) => self.holds(id, value).not(),
                 Lit::Writer(writer) => self.writers.follows(self.world, writer, value).into(),
                 Lit::NotValue(id) => (!equal(&self.values[id as usize], value)).into(),
+                Lit::Any(set) => self.one_holds(set, value),
+                Lit::Neither(set) => self.one_holds(set, value).not(),
             };
             truth = truth.and(own);
             if truth == Truth::False {
@@ -293,6 +313,14 @@ impl<'a> Search<'a> {
             }
         }
         truth
+    }
+
+    fn one_holds(&mut self, set: u32, value: &Value) -> Truth {
+        let mut all = Truth::True;
+        for id in self.any[set as usize].clone().iter() {
+            all = all.and(self.holds(*id, value).not());
+        }
+        all.not()
     }
 
     fn holds(&mut self, id: Id, value: &Value) -> Truth {

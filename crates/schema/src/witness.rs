@@ -25,34 +25,99 @@ impl Separates<'_> {
         Judge::new(self.rejects).rejections(self.rejects.root, value)
     }
 
-    /// Takes out members and items while the value still separates, at `site` where one is given.
+    /// Takes out members and items, then steps numbers towards zero and texts towards nothing, while the value still
+    /// separates, at `site` where one is given. Examples and defaults of the schemas stay as they are: they look real.
     pub(crate) fn shrink(&mut self, mut value: Value, site: Option<&(NodeId, String)>) -> Value {
         let mut tries = 0;
+        let mut smaller = |own: &mut Self, value: &Value| {
+            tries += 1;
+            (tries <= limits::SHRINK_TRIES).then(|| {
+                own.holds(value)
+                    && site.is_none_or(|site| {
+                        own.rejections(value).iter().any(|rejected| rejected.site() == *site)
+                    })
+            })
+        };
         let mut moved = true;
         while moved {
             moved = false;
             for pointer in removable(&value) {
-                tries += 1;
-                if tries > limits::SHRINK_TRIES {
-                    return value;
-                }
-                let mut smaller = value.clone();
-                if !remove(&mut smaller, &pointer) {
+                let mut less = value.clone();
+                if !remove(&mut less, &pointer) {
                     continue;
                 }
-                let still = self.holds(&smaller)
-                    && site.is_none_or(|site| {
-                        self.rejections(&smaller).iter().any(|rejected| rejected.site() == *site)
-                    });
-                if still {
-                    value = smaller;
-                    moved = true;
-                    break;
+                match smaller(self, &less) {
+                    None => return value,
+                    Some(true) => {
+                        value = less;
+                        moved = true;
+                        break;
+                    }
+                    Some(false) => {}
+                }
+            }
+        }
+        for pointer in std::iter::once(String::new()).chain(removable(&value)) {
+            let mut moved = true;
+            while moved {
+                moved = false;
+                let Some(plain) = value.pointer(&pointer) else { break };
+                for step in steps(plain) {
+                    if self.is_example(plain) {
+                        break;
+                    }
+                    let mut less = value.clone();
+                    if let Some(place) = less.pointer_mut(&pointer) {
+                        *place = step;
+                    }
+                    match smaller(self, &less) {
+                        None => return value,
+                        Some(true) => {
+                            value = less;
+                            moved = true;
+                            break;
+                        }
+                        Some(false) => {}
+                    }
                 }
             }
         }
         value
     }
+
+    fn is_example(&self, value: &Value) -> bool {
+        let nodes = self.accepts.nodes.iter().chain(&self.rejects.nodes);
+        nodes.flat_map(|node| &node.hints).any(|hint| hint == value)
+    }
+}
+
+/// Smaller plain values, the smallest first.
+fn steps(value: &Value) -> Vec<Value> {
+    let mut out: Vec<Value> = Vec::new();
+    match value {
+        Value::Number(number) => {
+            if let Some(n) = number.as_i64().filter(|&n| n != 0) {
+                out.extend([0, n / 2, n - n.signum()].map(Value::from));
+                out.dedup();
+            } else if let Some(n) = number.as_f64().filter(|n| n.fract() != 0.0 && n.abs() < 1e15) {
+                out.push((n.trunc() as i64).into());
+            }
+        }
+        Value::String(text) if !text.is_empty() => {
+            let all: Vec<char> = text.chars().collect();
+            let of = |chars: &[char]| Value::String(chars.iter().collect());
+            if all.len() > 2 {
+                out.extend([of(&[]), of(&all[..all.len() / 2]), of(&all[all.len() / 2..])]);
+            }
+            for at in (0..all.len().min(limits::STEPPED_CHARS)).rev() {
+                let mut fewer = all.clone();
+                fewer.remove(at);
+                out.push(of(&fewer));
+            }
+        }
+        _ => {}
+    }
+    out
 }
 
 /// Pointers to every member and item, outer ones first, later items before earlier ones.

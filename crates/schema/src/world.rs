@@ -19,6 +19,31 @@ pub(crate) enum Lit {
     Writer(u32),
     /// It is not this value (interned).
     NotValue(u32),
+    /// One of these nodes (an interned set) accepts it.
+    Any(u32),
+    /// All of these nodes (an interned set) reject it.
+    Neither(u32),
+}
+
+impl Lit {
+    /// What holds of a value just where this does not, where that can be said.
+    pub(crate) fn opposite(self) -> Option<Lit> {
+        Some(match self {
+            Lit::Yes(id) => Lit::No(id),
+            Lit::No(id) => Lit::Yes(id),
+            Lit::Any(set) => Lit::Neither(set),
+            Lit::Neither(set) => Lit::Any(set),
+            Lit::Writer(_) | Lit::NotValue(_) => return None,
+        })
+    }
+
+    /// The one node that it is about, where there is one.
+    pub(crate) fn node(self) -> Option<Id> {
+        match self {
+            Lit::Yes(id) | Lit::No(id) => Some(id),
+            Lit::Writer(_) | Lit::NotValue(_) | Lit::Any(_) | Lit::Neither(_) => None,
+        }
+    }
 }
 
 /// Names and patterns that some branches have looked at.
@@ -30,6 +55,8 @@ pub(crate) struct Seen {
     /// Items before this index, and whether all of them.
     pub(crate) items: usize,
     pub(crate) all_items: bool,
+    /// Every item that one of these accepts (`contains`).
+    pub(crate) found: BTreeSet<Id>,
 }
 
 impl Seen {
@@ -39,6 +66,7 @@ impl Seen {
         self.all |= other.all;
         self.items = self.items.max(other.items);
         self.all_items |= other.all_items;
+        self.found.extend(&other.found);
     }
 
     pub(crate) fn is_blank(&self) -> bool {
@@ -47,6 +75,7 @@ impl Seen {
             && !self.all
             && self.items == 0
             && !self.all_items
+            && self.found.is_empty()
     }
 
     /// Does it look at a member of this name? `None` where a pattern is not reasoned about.
@@ -215,7 +244,7 @@ impl Writers {
             for part in &world.node(id).parts {
                 match part {
                     Part::Required(names) => seen.names.extend(names.iter().cloned()),
-                    Part::Requires(requires) => {
+                    Part::Requires { names: requires, .. } => {
                         let each = requires.iter().flat_map(|(name, others)| {
                             std::iter::once(name).chain(others).cloned()
                         });
@@ -316,7 +345,7 @@ fn has_inside(parts: &[Part]) -> bool {
                 | Part::Contains { .. }
                 | Part::UnevaluatedItems(_)
                 | Part::Required(_)
-                | Part::Requires(_)
+                | Part::Requires { .. }
                 | Part::When { .. }
         )
     })

@@ -137,7 +137,7 @@ pub fn neighbour(document: &Value, dice: &mut Dice) -> Value {
 }
 
 /// Pointers to the schema objects of a document.
-fn places(document: &Value) -> Vec<String> {
+pub fn places(document: &Value) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut at = 0;
     while at < out.len() {
@@ -169,7 +169,8 @@ fn places(document: &Value) -> Vec<String> {
                     );
                 }
                 (
-                    "properties" | "patternProperties" | "$defs" | "dependentSchemas",
+                    "properties" | "patternProperties" | "$defs" | "definitions"
+                    | "dependentSchemas",
                     Value::Object(map),
                 ) => {
                     out.extend(map.iter().filter(|(_, member)| member.is_object()).map(

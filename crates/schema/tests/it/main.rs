@@ -3,12 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
 mod alternatives;
+mod attack;
 mod generate;
 mod grammar;
 mod hard;
 mod hostile;
+mod minimal;
 mod patterns;
+mod published;
 mod reading;
 mod soundness;
+mod suites;
 mod witnesses;
 mod writers;

@@ -1,56 +1,12 @@
 //! Attacks on the engine: a proof that a drawn value refutes, or a witness that another
 //! validator does not replay, fails. `STEADFAST_SOUNDNESS=n` draws n pairs in place of the usual number.
 
-use crate::generate::{Boon, Dice, Near, mentioned};
-use crate::grammar::{document, neighbour, values};
+use crate::attack::{attack, judge, pair, read, shrink};
+use crate::generate::Dice;
+use crate::grammar::{document, neighbour};
 use proptest::prelude::*;
-use schema::{Answer, OpenObjects, Question, ReadOptions, Schema, relate};
+use schema::{Answer, OpenObjects, Question, relate};
 use serde_json::{Value, json};
-
-fn read(document: &Value) -> Option<Schema> {
-    // A random document may come back to itself without a step; that is refused when it is read.
-    Schema::read(document, &ReadOptions::default()).ok()
-}
-
-fn attack(
-    from: &Value,
-    to: &Value,
-    answer: &Answer,
-    dice: &mut Dice,
-    open_objects: OpenObjects,
-) -> Result<bool, String> {
-    let (Some(yes), Some(no)) = (Boon::new(from), Boon::new(to)) else {
-        return Err(format!("the other validator cannot read {from} or {to}"));
-    };
-    match answer {
-        Answer::Unknown(_) => return Ok(false),
-        Answer::Some(witnesses) => {
-            for witness in witnesses {
-                if !yes.accepts(&witness.value) || no.accepts(&witness.value) {
-                    return Err(format!("{} does not tell\n{from} from\n{to}", witness.value));
-                }
-            }
-        }
-        Answer::Nothing => {
-            let strays = open_objects == OpenObjects::AsWritten;
-            let mut pool = if strays { values() } else { Vec::new() };
-            mentioned(from, &mut pool);
-            if strays {
-                mentioned(to, &mut pool);
-            }
-            let near = Near { root: from, strays, pool: pool.clone() };
-            let drawn = (0..60).map(|_| near.draw(from, dice, 0)).collect::<Vec<_>>();
-            for value in drawn.iter().chain(if strays { &pool } else { &[][..] }) {
-                if yes.accepts(value) && !no.accepts(value) {
-                    return Err(format!(
-                        "{value} refutes that nothing of\n{from} is lost in\n{to}"
-                    ));
-                }
-            }
-        }
-    }
-    Ok(true)
-}
 
 #[test]
 fn no_proof_is_refuted_and_every_witness_replays() {
@@ -58,17 +14,14 @@ fn no_proof_is_refuted_and_every_witness_replays() {
         std::env::var("STEADFAST_SOUNDNESS").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
     let (mut decided, mut asked, mut wrong) = (0, 0, Vec::new());
     for seed in 0..pairs {
-        let mut dice = Dice::new(seed + 1);
-        let old = document(&mut dice);
-        let new = if dice.one_in(4) { document(&mut dice) } else { neighbour(&old, &mut dice) };
-        let (Some(a), Some(b)) = (read(&old), read(&new)) else { continue };
-        let relation = relate(&a, &b, &Question::default());
-        for (from, to, answer) in [(&old, &new, &relation.lost), (&new, &old, &relation.gained)] {
-            asked += 1;
-            match attack(from, to, answer, &mut dice, OpenObjects::AsWritten) {
-                Ok(yes) => decided += usize::from(yes),
-                Err(why) => wrong.push(format!("seed {seed}: {why}")),
-            }
+        let (old, new, mut dice) = pair(seed);
+        let algebra = seed % 4 == 0;
+        let found = judge(&old, &new, &mut dice, algebra);
+        asked += found.asked;
+        decided += found.decided;
+        if !found.wrong.is_empty() {
+            let (_, _, why) = shrink(old, new, seed, algebra);
+            wrong.push(format!("seed {seed}: {why}"));
         }
     }
     println!("{decided} of {asked} answers decided");
@@ -78,7 +31,7 @@ fn no_proof_is_refuted_and_every_witness_replays() {
         wrong.len(),
         wrong[..wrong.len().min(6)].join("\n\n")
     );
-    assert!(decided * 100 >= asked * 95, "only {decided} of {asked} decided");
+    assert!(decided * 200 >= asked * 199, "only {decided} of {asked} decided");
 }
 
 /// Old and new of the changed schemas in the real histories beside the repository, where they are at hand.
