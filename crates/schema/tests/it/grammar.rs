@@ -5,8 +5,10 @@ use serde_json::{Map, Value, json};
 
 const NAMES: [&str; 4] = ["a", "b", "ab", "c"];
 // No look-ahead: the other validator has none.
-const PATTERNS: [&str; 9] =
-    ["^a", "b$", "^[ab]+$", "^a{1,2}$", "a|c", "^[^b]*$", "^(a|bb)?c*$", "^$", "x"];
+const PATTERNS: [&str; 12] = [
+    "^a", "b$", "^[ab]+$", "^a{1,2}$", "a|c", "^[^b]*$", "^(a|bb)?c*$", "^$", "x", "^\\w{1,2}$",
+    "^.?$", "é|\\d",
+];
 
 /// A random schema. `depth` bounds how far it nests.
 pub fn schema(dice: &mut Dice, depth: usize) -> Value {
@@ -15,7 +17,10 @@ pub fn schema(dice: &mut Dice, depth: usize) -> Value {
             0 => json!(false),
             1 => json!({}),
             2 => json!({"const": dice.pick(&values()).clone()}),
-            3 => json!({"$ref": "#/$defs/d"}),
+            3 => {
+                let to = *dice.pick(&["#/$defs/d", "#/$defs/e", "#anchored"]);
+                json!({*dice.pick(&["$ref", "$ref", "$dynamicRef"]): to})
+            }
             _ => {
                 json!({"type": *dice.pick(&["null", "boolean", "integer", "number", "string", "array", "object"])})
             }
@@ -28,13 +33,19 @@ pub fn schema(dice: &mut Dice, depth: usize) -> Value {
     Value::Object(out)
 }
 
-/// A random document: a schema and one definition it may refer to.
+/// A random document: a schema and two definitions it may refer to, one of them by an anchor.
 pub fn document(dice: &mut Dice) -> Value {
     let mut root = match schema(dice, 3) {
         Value::Object(root) => root,
         other => Map::from_iter([("allOf".to_string(), json!([other]))]),
     };
-    root.insert("$defs".into(), json!({"d": schema(dice, 2)}));
+    let mut anchored = match schema(dice, 1) {
+        Value::Object(members) => members,
+        other => Map::from_iter([("allOf".to_string(), json!([other]))]),
+    };
+    let dynamic = if dice.one_in(2) { "$dynamicAnchor" } else { "$anchor" };
+    anchored.insert(dynamic.into(), json!("anchored"));
+    root.insert("$defs".into(), json!({"d": schema(dice, 2), "e": anchored}));
     Value::Object(root)
 }
 
@@ -66,7 +77,7 @@ fn keyword(out: &mut Map<String, Value>, dice: &mut Dice, depth: usize) {
         9 => ("exclusiveMaximum", number),
         10 => (
             "multipleOf",
-            dice.pick(&[json!(1), json!(2), json!(3), json!(0.5), json!(1.5)]).clone(),
+            dice.pick(&[json!(1), json!(2), json!(3), json!(0.5), json!(1.5), json!(0.25)]).clone(),
         ),
         11 => ("minLength", count),
         12 => ("maxLength", count),
@@ -80,6 +91,9 @@ fn keyword(out: &mut Map<String, Value>, dice: &mut Dice, depth: usize) {
             out.insert("contains".into(), schema(dice, depth));
             if dice.one_in(2) {
                 out.insert("minContains".into(), count.clone());
+            }
+            if dice.one_in(3) {
+                return;
             }
             ("maxContains", json!(1 + dice.roll(3)))
         }
@@ -96,8 +110,12 @@ fn keyword(out: &mut Map<String, Value>, dice: &mut Dice, depth: usize) {
             if dice.one_in(2) { json!(false) } else { schema(dice, depth) },
         ),
         26 => ("propertyNames", schema(dice, depth.min(1))),
+        27 if dice.one_in(3) => ("required", json!([name, *dice.pick(&NAMES)])),
         27 => ("required", json!([name])),
-        28 => ("dependentRequired", json!({name: [*dice.pick(&NAMES)]})),
+        28 => {
+            let asks = json!({name: [*dice.pick(&NAMES)], *dice.pick(&NAMES): [name]});
+            ("dependentRequired", asks)
+        }
         29 => ("dependentSchemas", json!({name: schema(dice, depth)})),
         30 => ("minProperties", count),
         31 => ("maxProperties", count),
@@ -107,7 +125,12 @@ fn keyword(out: &mut Map<String, Value>, dice: &mut Dice, depth: usize) {
         35 => ("not", schema(dice, depth)),
         36 => {
             out.insert("if".into(), schema(dice, depth));
-            out.insert("then".into(), schema(dice, depth));
+            if !dice.one_in(4) {
+                out.insert("then".into(), schema(dice, depth));
+            }
+            if dice.one_in(4) {
+                return;
+            }
             ("else", schema(dice, depth))
         }
         _ => {

@@ -1,5 +1,6 @@
 //! The 42 hard pairs: each decided as labelled, with the expected witness or a smaller one.
 
+use crate::minimal::larger_than_needed;
 use schema::{Answer, Question, ReadOptions, Schema, relate};
 use serde_json::Value;
 
@@ -24,6 +25,9 @@ fn every_hard_pair_is_decided_as_labelled() {
                 let (found, known) = (&witnesses[0].value, &pair["witness"]);
                 if found.to_string().len() > known.to_string().len() {
                     wrong.push(format!("{name}: {found} where {known} would do"));
+                }
+                if let Some(smaller) = larger_than_needed(&pair["a"], &pair["b"], witnesses) {
+                    wrong.push(format!("{name}: {smaller}"));
                 }
             }
             (_, answer) => wrong.push(format!("{name}: {answer:?}")),

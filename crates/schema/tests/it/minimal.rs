@@ -1,7 +1,7 @@
 //! Is a witness minimal? Judged by another validator: taking out any member or item, or stepping any number towards
 //! zero or any text by a character, must stop it from telling the two schemas apart.
 
-use crate::generate::{Boon, mentioned};
+use crate::generate::Boon;
 use schema::Witness;
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 pub fn larger_than_needed(a: &Value, b: &Value, found: &[Witness]) -> Option<String> {
     let (yes, no) = (Boon::new(a)?, Boon::new(b)?);
     let mut named = Vec::new();
-    mentioned(a, &mut named);
-    mentioned(b, &mut named);
+    plain_values(a, &mut named);
+    plain_values(b, &mut named);
     let value = &found[0].value;
     if !yes.accepts(value) || no.accepts(value) {
         return None;
@@ -19,6 +19,14 @@ pub fn larger_than_needed(a: &Value, b: &Value, found: &[Witness]) -> Option<Str
         .into_iter()
         .find(|smaller| yes.accepts(smaller) && !no.accepts(smaller))
         .map(|smaller| format!("{value} where {smaller} would do"))
+}
+
+fn plain_values(value: &Value, out: &mut Vec<Value>) {
+    match value {
+        Value::Object(members) => members.values().for_each(|member| plain_values(member, out)),
+        Value::Array(items) => items.iter().for_each(|item| plain_values(item, out)),
+        plain => out.push(plain.clone()),
+    }
 }
 
 /// Every value that is one step smaller. Plain values that the schemas themselves name are kept: they look real.

@@ -53,6 +53,61 @@ fn one_pattern_lies_in_another_or_a_text_tells_them_apart() {
     check("[]", "^a$", None);
 }
 
+/// ECMA-262's own reading, where engines of other languages differ.
+#[test]
+fn the_dialect_is_that_of_ecma_262() {
+    // Digits and word characters are ASCII; white space is not.
+    check("^\\d$", "^[0-9]$", None);
+    check("^[0-9]$", "^\\d$", None);
+    check("^\\p{Nd}$", "^\\d$", Some("٠"));
+    check("^\\w$", "^[\\w]$", None);
+    check("^[é]$", "^\\W$", None);
+    check("^[\\u00a0\\ufeff\\u2028]$", "^\\s$", None);
+    check("^\\D$", "^[^0-9]$", None);
+    // The end is the very end, a new line included; a dot is no line end.
+    check("^a$", "^a\\n?$", None);
+    check("^a\\n?$", "^a$", Some("a\n"));
+    check("^.$", "^[^\\n\\r\\u2028\\u2029]$", None);
+    // Characters are code points.
+    check("^.{2}$", "^..$", None);
+    check("^[\\u{1F600}-\\u{1F64F}]$", "^.$", None);
+    check("^\\uD83D\\uDE00$", "^😀$", None);
+    check("^😀$", "^\\u{1F600}$", None);
+    // Escapes.
+    check("^\\cC$", "^\\x03$", None);
+    check("^\\x41\\u0042$", "^AB$", None);
+    check("^\\t\\n\\v\\f\\r\\0$", "^[^a]*$", None);
+    check("^\\/\\.\\-$", "^/[.]-$", None);
+    // Classes.
+    check("^[^]$", "^[\\s\\S]$", None);
+    check("^[]$", "^b$", None);
+    check("^[a-c-]$", "^[abc-]$", None);
+    check("^[\\b]$", "^\\x08$", None);
+}
+
+/// Anchors, look-ahead and repeats.
+#[test]
+fn where_a_pattern_begins_ends_and_repeats() {
+    check("^(^a)$", "^a$", None);
+    check("(^a|^b)$", "^[ab]$", None);
+    check("^a|b$", "^a", Some("b"));
+    check("^(?:a|b$)", "^[ab]", None);
+    check("a*", "^", None);
+    check("^a{0}$", "^$", None);
+    check("^a{2,}$", "^aa+$", None);
+    check("^(a?){3}$", "^a{0,3}$", None);
+    check("^(a+)+$", "^a+$", None);
+    check("^(a|ab)(c|bcd)$", "^(ac|abcd|abc|abbcd)$", None);
+    check("^a*?b$", "^a*b$", None);
+    check("^(?<name>a)$", "^a$", None);
+    check("^(?=a)(?!ab)a.*$", "^a([^b].*)?$", None);
+    check("^(?!.*--)[a-z-]+$", "^(?!.*--).*$", None);
+    check("^[a-z-]+$", "^(?!.*--)[a-z-]+$", Some("--"));
+    check("^(?!$)", "^[^]", None);
+    check("\\Bb", "[A-Za-z0-9_]b", None);
+    check("x$", "^[^]*x$", None);
+}
+
 #[test]
 fn patterns_meet_lengths() {
     let check = |a: Value, b: Value, nothing: bool| {
@@ -92,6 +147,13 @@ fn what_is_not_reasoned_about_is_unknown_and_says_so() {
     let lost = relate(&read("^(a|b)\\1$"), &read("^aa|bb$"), &Question::default()).lost;
     let Answer::Unknown(why) = lost else { panic!("{lost:?}") };
     assert!(why.reason.contains("back-reference"), "{why:?}");
+    // Every such answer says where, by which keyword, and what was spent.
+    assert_eq!((why.pointer.as_str(), why.keyword.as_deref()), ("", Some("pattern")));
+    assert!(why.spent > 0);
+    for pattern in ["^(?<=a)b$", "^a(?=b)b$", "^(?<x>a|b)\\k<x>$"] {
+        let lost = relate(&read(pattern), &read("^c$"), &Question::default()).lost;
+        assert!(matches!(lost, Answer::Unknown(_)), "{pattern}: {lost:?}");
+    }
     // Where the independent validator reads a pattern in another way (its `.` takes a carriage
     // return), there is no witness to report.
     let lost = relate(&read("^[^\\n]$"), &read("^.$"), &Question::default()).lost;
