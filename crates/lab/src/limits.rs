@@ -50,6 +50,9 @@ pub const MESSAGE_CHARS: usize = 280;
 /// Bytes of what a client under test wrote that are shown: the last ones.
 pub const SAID: usize = 2_000;
 
+/// Bytes that a client under test may write, and that its events may have: one that writes more does not stop.
+pub const CLIENT_OUTPUT: usize = 8 << 20;
+
 /// How long a program may take to tell the events of a client.
 pub const EVENTS: Duration = Duration::from_secs(30);
 
@@ -97,6 +100,9 @@ pub const AGENT_FOLDERS: usize = 1_000;
 
 /// How long the pipes of an agent that ended are listened to: what it started ends with it.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How long a real model may take for one answer while an exchange is recorded.
+pub const MODEL: Duration = Duration::from_secs(300);
 
 /// Mutants of one contract: far more than the largest map makes of the fixtures that people read.
 pub const MUTANTS: usize = 20_000;

@@ -1,5 +1,6 @@
 //! What a file of tests comes to: tests that can be run, each by itself.
 
+use crate::decision::through::Upstream;
 use crate::report::Case;
 use std::fmt;
 use std::future::Future;
@@ -15,6 +16,10 @@ pub struct Setting {
     /// The one test that is asked for. A test with several cases may leave out the others; which tests are run at all
     /// is decided before.
     pub only: Option<String>,
+    /// A real model: exchanges with it are recorded, not replayed.
+    pub model: Option<Arc<Upstream>>,
+    /// The day on which they run, as `2027-06-30`.
+    pub today: String,
     /// How much may run at once, for a test that has many runs of its own.
     pub jobs: usize,
 }

@@ -3,7 +3,7 @@
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::output::Shell;
+use crate::output::{self, Shell};
 use crate::running;
 use contract::Problem;
 use lab::decision::{Fixture, Server, Setup, Shelf, load};
@@ -20,6 +20,9 @@ pub struct ServeArgs {
     /// Serve this version of a fixture, as `projects-list-v1`; else the highest one
     #[arg(long = "use", value_name = "FIXTURE")]
     versions: Vec<String>,
+    /// Also speak MCP at /mcp: list the tools of this file, and answer a call of NAME as POST /tools/NAME
+    #[arg(long, value_name = "FILE")]
+    tools: Option<String>,
     /// Listen on this port of the loopback address; else on a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
@@ -59,13 +62,17 @@ Examples:
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
         let fixtures = load::fixtures(&self.paths)?;
         let versions = chosen(&fixtures, &self.versions)?;
+        let ends = lab::decision::fixture::ends(&fixtures, &output::today().to_string());
+        for sentence in &ends {
+            shell.note(&format!("note: {}", output::printable(sentence)));
+        }
         let shelf = Shelf::new(fixtures, versions);
         if self.check {
             for fixture in shelf.fixtures() {
                 let holds = if shelf.holds(fixture) { "served" } else { "kept" };
                 shell.print(&format!("{holds:<7} {}  {}\n", fixture.id(), fixture.operation()))?;
             }
-            return Ok(Exit::Fine);
+            return Ok(if ends.is_empty() { Exit::Fine } else { Exit::Findings });
         }
         let runtime = running::runtime()?;
         let exit = runtime.block_on(self.serve(shell, shelf));
@@ -83,6 +90,11 @@ impl ServeArgs {
             file,
             chosen: self.header.iter().map(|name| name.to_ascii_lowercase()).collect(),
             hang: self.hang.map_or(lab::limits::HANG, Duration::from_millis),
+            through: None,
+            tools: match &self.tools {
+                None => Vec::new(),
+                Some(path) => lab::decision::tools::list(path)?,
+            },
         };
         let server = Server::start(shelf, setup).await.map_err(|why| {
             Failure::one(

@@ -4,10 +4,11 @@ use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::limits;
-use crate::output::Shell;
+use crate::output::{self, Shell};
 use clap::ValueEnum;
 use contract::Problem;
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::decision::through::Upstream;
 use lab::plan::{Planned, Setting};
 use lab::read::{self, Document};
 use lab::report::{self, Case, Look, Standing, Suite};
@@ -28,6 +29,12 @@ pub struct TestArgs {
     /// Run only the test of this name (or TEST/CASE for one case of it)
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
+    /// Ask the real model at this address, and write each exchange with it down to be replayed
+    #[arg(long, value_name = "URL", conflicts_with = "init")]
+    record_model: Option<String>,
+    /// Send the model the header NAME with the value of the environment variable VAR (repeatable); agents never see it
+    #[arg(long, value_name = "NAME=VAR", requires = "record_model")]
+    model_header: Vec<String>,
     /// How many tests run at once [default: one a processor]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -113,17 +120,7 @@ Examples:
         if self.init {
             return self.write_ready(shell);
         }
-        let mut loaded = Vec::new();
-        let mut problems = Vec::new();
-        for path in found(&self.paths)? {
-            match load(&path) {
-                Ok(tests) => loaded.push((path, tests)),
-                Err(failure) => problems.extend(failure.problems),
-            }
-        }
-        if !problems.is_empty() {
-            return Err(problems.into());
-        }
+        let mut loaded = load_all(found(&self.paths)?)?;
         if let Some(only) = &self.only {
             choose(&mut loaded, only)?;
         }
@@ -134,7 +131,8 @@ Examples:
                 "A file of tests begins with `drift: 1` or `contract: 1`. Write ready ones: steadfast test --init drift/",
             ));
         }
-        let suites = self.carry_out(shell, loaded)?;
+        let model = self.model()?;
+        let suites = carry_out(shell, loaded, self.only.clone(), self.jobs, model)?;
         let look = Look {
             colour: shell.colour,
             again: "steadfast test {file} --only {name}".to_owned(),
@@ -149,77 +147,129 @@ Examples:
     }
 }
 
-impl TestArgs {
-    /// Runs the tests, some at a time; the results are in the order of the files.
-    fn carry_out(
-        &self,
-        shell: &Shell,
-        loaded: Vec<(String, Vec<Planned>)>,
-    ) -> Result<Vec<Suite>, Failure> {
-        let program = std::env::current_exe().map_err(|why| {
-            Failure::one("steadfast", format!("The program does not find itself: {why}."), "")
-        })?;
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = self.jobs.unwrap_or(processors).clamp(1, limits::JOBS);
-        let count: usize = loaded.iter().map(|(_, tests)| tests.len()).sum();
-        // Tests that run at once share what may run at once.
-        let each = (jobs / count.clamp(1, jobs)).max(1);
-        let setting = Arc::new(Setting { program, only: self.only.clone(), jobs: each });
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| {
-                Failure::one("test", format!("This machine gave no resources: {why}."), "")
-            })?;
-        let bar = shell.interactive.then(|| bar(count));
-        let all = async {
-            let gate = Arc::new(Semaphore::new(jobs));
-            let mut running = Vec::new();
-            for (path, tests) in loaded {
-                let mut cases = Vec::new();
-                for test in tests {
-                    let (gate, setting, bar) =
-                        (Arc::clone(&gate), Arc::clone(&setting), bar.clone());
-                    let (name, place) = (test.name.clone(), test.place.clone());
-                    let work = tokio::spawn(async move {
-                        // The gate is never closed: a place in it always comes.
-                        let _place = gate.acquire_owned().await;
-                        let cases = (test.run)(setting).await;
-                        if let Some(bar) = bar {
-                            bar.inc(1);
-                        }
-                        cases
-                    });
-                    cases.push((name, place, work));
-                }
-                running.push((path, cases));
-            }
-            let mut suites = Vec::new();
-            for (path, work) in running {
-                let mut cases = Vec::new();
-                for (name, place, work) in work {
-                    match work.await {
-                        Ok(done) => cases.extend(done),
-                        Err(why) => cases.push(broken(name, place, &why.to_string())),
-                    }
-                }
-                suites.push(Suite { name: path, cases });
-            }
-            suites
-        };
-        let suites = runtime.block_on(async {
-            tokio::select! {
-                suites = all => Some(suites),
-                () = mcp::interrupted() => None,
-            }
-        });
-        // What was started is ended where its test is dropped, so the tests are waited for.
-        runtime.shutdown_timeout(limits::BROKEN_OFF);
-        if let Some(bar) = bar {
-            bar.finish_and_clear();
+/// Runs all tests of files and folders: their results, in the order of the files. None where there is no test.
+pub fn run_all(shell: &Shell, paths: &[String]) -> Result<Vec<Suite>, Failure> {
+    let loaded = load_all(found(paths)?)?;
+    if loaded.is_empty() {
+        return Ok(Vec::new());
+    }
+    carry_out(shell, loaded, None, None, None)
+}
+
+/// The tests of all files, or everything that is wrong with any.
+fn load_all(paths: Vec<String>) -> Result<Vec<(String, Vec<Planned>)>, Failure> {
+    let (mut loaded, mut problems) = (Vec::new(), Vec::new());
+    for path in paths {
+        match load(&path) {
+            Ok(tests) => loaded.push((path, tests)),
+            Err(failure) => problems.extend(failure.problems),
         }
-        suites.ok_or_else(|| {
-            let sentence = "The tests were broken off; what they had started was ended.";
-            Failure::one("test", sentence, "There is no result.")
-        })
+    }
+    if problems.is_empty() { Ok(loaded) } else { Err(problems.into()) }
+}
+
+/// Runs the tests, some at a time; the results are in the order of the files.
+fn carry_out(
+    shell: &Shell,
+    loaded: Vec<(String, Vec<Planned>)>,
+    only: Option<String>,
+    jobs: Option<usize>,
+    model: Option<Arc<Upstream>>,
+) -> Result<Vec<Suite>, Failure> {
+    let program = std::env::current_exe().map_err(|why| {
+        Failure::one("steadfast", format!("The program does not find itself: {why}."), "")
+    })?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = jobs.unwrap_or(processors).clamp(1, limits::JOBS);
+    let count: usize = loaded.iter().map(|(_, tests)| tests.len()).sum();
+    // Tests that run at once share what may run at once.
+    let each = (jobs / count.clamp(1, jobs)).max(1);
+    let setting =
+        Arc::new(Setting { program, only, model, today: output::today().to_string(), jobs: each });
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| {
+            Failure::one("test", format!("This machine gave no resources: {why}."), "")
+        })?;
+    let bar = shell.interactive.then(|| bar(count));
+    let all = async {
+        let gate = Arc::new(Semaphore::new(jobs));
+        let mut running = Vec::new();
+        for (path, tests) in loaded {
+            let mut cases = Vec::new();
+            for test in tests {
+                let (gate, setting, bar) = (Arc::clone(&gate), Arc::clone(&setting), bar.clone());
+                let (name, place) = (test.name.clone(), test.place.clone());
+                let work = tokio::spawn(async move {
+                    // The gate is never closed: a place in it always comes.
+                    let _place = gate.acquire_owned().await;
+                    let cases = (test.run)(setting).await;
+                    if let Some(bar) = bar {
+                        bar.inc(1);
+                    }
+                    cases
+                });
+                cases.push((name, place, work));
+            }
+            running.push((path, cases));
+        }
+        let mut suites = Vec::new();
+        for (path, work) in running {
+            let mut cases = Vec::new();
+            for (name, place, work) in work {
+                match work.await {
+                    Ok(done) => cases.extend(done),
+                    Err(why) => cases.push(broken(name, place, &why.to_string())),
+                }
+            }
+            suites.push(Suite { name: path, cases });
+        }
+        suites
+    };
+    let suites = runtime.block_on(async {
+        tokio::select! {
+            suites = all => Some(suites),
+            () = mcp::interrupted() => None,
+        }
+    });
+    // What was started is ended where its test is dropped, so the tests are waited for.
+    runtime.shutdown_timeout(limits::BROKEN_OFF);
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    suites.ok_or_else(|| {
+        let sentence = "The tests were broken off; what they had started was ended.";
+        Failure::one("test", sentence, "There is no result.")
+    })
+}
+
+impl TestArgs {
+    /// The real model that is asked, where one is named.
+    fn model(&self) -> Result<Option<Arc<Upstream>>, Failure> {
+        let Some(base) = &self.record_model else { return Ok(None) };
+        let (mut headers, mut problems) = (Vec::new(), Vec::new());
+        for pair in &self.model_header {
+            let found = pair.split_once('=').and_then(|(name, variable)| {
+                Some((
+                    name.to_owned(),
+                    std::env::var(variable).ok().filter(|value| !value.is_empty())?,
+                ))
+            });
+            match found {
+                Some(header) => headers.push(header),
+                None => problems.push(Problem {
+                    place: format!("--model-header {}", output::printable(pair)),
+                    sentence: "This names no header and no variable that is set.".to_owned(),
+                    help: "Write NAME=VAR; values are never typed here.".to_owned(),
+                }),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        let model = Upstream::new(base, headers).map_err(|why| {
+            Failure::one("--record-model", format!("The model cannot be asked: {why}."), "")
+        })?;
+        Ok(Some(Arc::new(model)))
     }
 
     fn write_ready(&self, shell: &Shell) -> Result<Exit, Failure> {

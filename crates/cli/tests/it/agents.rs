@@ -81,7 +81,7 @@ main()
 "#;
 
 /// None where there is no Python to run an agent.
-fn folder(more: &str, edit: impl Fn(String) -> String) -> Option<Folder> {
+pub fn folder(more: &str, edit: impl Fn(String) -> String) -> Option<Folder> {
     let python = Command::new("python3").arg("--version").output();
     if !python.is_ok_and(|output| output.status.success()) {
         return None;
@@ -349,7 +349,7 @@ fn what_cannot_be_searched_fails_and_what_would_hold_the_test_is_left() {
     run.code(1).says("more than 100 files").does_not_say("j1 was not");
 }
 
-const MODEL: &str = r#"
+pub const MODEL: &str = r#"
 import json, os, sys, urllib.request
 API = os.environ["API"]
 def send(method, path, body=None):
@@ -514,4 +514,11 @@ operations:
     only("jobs-v1 header.etag missing")
         .code(1)
         .says("the header etag missing: 1 job would have been tried again (11)");
+}
+
+#[test]
+fn a_fixture_past_its_end_fails_the_contract() {
+    let Some(folder) = folder("pass", |contract| contract) else { return };
+    folder.file("c/jobs-v1.yaml", FIXTURES.replace("version: 1", "version: 1\nuntil: 2020-12-31"));
+    folder.run(&["test", "c/"]).code(1).says("jobs-v1 was kept until 2020-12-31, and that is over");
 }

@@ -184,3 +184,20 @@ fn an_agent_in_another_language_is_under_the_same_contract() {
     // It is rounded on the way: another project than the one that was read.
     only("careless", beyond).code(1).says("9007199254740992");
 }
+
+#[test]
+fn an_agent_that_speaks_mcp_is_held_to_what_its_tools_answer() {
+    let folder = Folder::new();
+    let Some(run) = test(&folder, "issue-careful.yaml", &[]) else { return };
+    run.code(0).says(" 0 survived, 0 over-strict, 0 not reached");
+    let run = test(&folder, "issue-careless.yaml", &[]).unwrap().code(1);
+    for part in [
+        "passed      careless issue/an issue and a comment  2 requests as expected, 1 issue commented on",
+        "id missing: 1 issue would have been commented on (I-482)",
+        "id renamed: 1 issue would have been commented on (I-482)",
+        "state of another type: 1 issue would have been commented on (I-482)",
+        "an error with status 200 from POST /tools/create_issue: 1 issue would have been commented on",
+    ] {
+        assert!(run.out.contains(part), "no {part:?} in\n{}", run.out);
+    }
+}

@@ -43,7 +43,8 @@ impl Drop for Serving {
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.file("fixtures/projects-list-v1.yaml", LIST_1);
+    let first = LIST_1.replace("version: 1", "version: 1\nuntil: 2999-12-31");
+    folder.file("fixtures/projects-list-v1.yaml", first);
     let second = LIST_1.replace("version: 1", "version: 2").replace("owner: team-a", "owner_id: 7");
     folder.file("fixtures/projects-list-v2.yaml", second);
     folder.file("fixtures/projects-archive-v1.yaml", ARCHIVE);
@@ -290,4 +291,20 @@ async fn a_map_is_drafted_from_what_was_recorded() {
         .code(2)
         .complains("bad.jsonl:2:")
         .complains("This is no record");
+}
+
+#[test]
+fn an_old_fixture_is_kept_until_its_declared_end() {
+    let folder = folder();
+    let at = |until: &str| LIST_1.replace("version: 1", &format!("version: 1{until}"));
+    let check = |until: &str| {
+        folder.file("fixtures/projects-list-v1.yaml", at(until));
+        folder.run(&["serve", "fixtures", "--check"])
+    };
+    check("\nuntil: 2999-12-31").code(0);
+    check("\nuntil: 2020-12-31")
+        .code(1)
+        .complains("projects-list-v1 was kept until 2020-12-31, and that is over");
+    check("").code(1).complains("has a newer version and does not say how long it is kept");
+    check("\nuntil: next summer").code(2).complains("`next summer` is no day");
 }

@@ -30,6 +30,8 @@ pub struct Contract {
     pub actions: BTreeMap<String, Vec<Place>>,
     /// Operations that only read although their method does not say so.
     pub reads: Vec<String>,
+    /// The file with the tools that an agent finds which speaks MCP.
+    pub tools: Option<String>,
     /// The file of an exchange that is replayed in place of the agent's model.
     pub model: Option<String>,
     /// One object and several of them, in words.

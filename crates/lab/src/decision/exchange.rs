@@ -57,11 +57,35 @@ impl Exchange {
             let answer = node.value.get("answer").cloned().unwrap_or_default();
             turns.push(Turn { holds: reader.texts(&node, "holds"), answer });
         }
-        if turns.is_empty() {
-            reader.problem(&root, "The exchange has no turn.", "Add `turns:` with a list of them.");
+        // An empty list waits to be recorded; a run that replays it fails.
+        if root.get("turns").is_none_or(|turns| !turns.value.is_array()) {
+            reader.problem(
+                &root,
+                "The exchange has no turn.",
+                "Add `turns:` with a list of them; `turns: []` is filled in by --record-model.",
+            );
         }
         let (method, path) = on.unwrap_or_default();
         reader.finish(Exchange { method, path, turns })
+    }
+
+    /// The file of it.
+    pub fn to_text(&self) -> String {
+        let mut out = format!(
+            "exchange: 1\non: {}\nturns:\n",
+            Value::from(format!("{} {}", self.method, self.path))
+        );
+        for Turn { holds, answer } in &self.turns {
+            out.push_str("  - holds:");
+            if holds.is_empty() {
+                out.push_str(" []");
+            }
+            for text in holds {
+                out.push_str(&format!("\n      - {}", Value::from(text.as_str())));
+            }
+            out.push_str(&format!("\n    answer: {answer}\n"));
+        }
+        out
     }
 
     /// Whether a request is for the model.
@@ -99,7 +123,7 @@ impl Exchange {
 }
 
 /// Every text of a prompt.
-fn texts(value: &Value, found: &mut Vec<String>) {
+pub(super) fn texts(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
         Value::Array(items) => items.iter().for_each(|item| texts(item, found)),

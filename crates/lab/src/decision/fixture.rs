@@ -30,7 +30,7 @@ pub struct Fixture {
     pub name: String,
     /// Its version, from 1.
     pub version: u64,
-    /// The day until which an old version is kept, as it is written.
+    /// The last day on which an old version is kept, as `2027-06-30`.
     pub until: Option<String>,
     /// Its operationId, where a decision map names it by that.
     pub operation_id: Option<String>,
@@ -105,6 +105,36 @@ impl Payload {
     }
 }
 
+/// A day as `2027-06-30`, so that days are in the order of their texts.
+fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let of = |part: &str, letters: usize, most: u16| {
+        let digits = part.len() == letters && part.bytes().all(|c| c.is_ascii_digit());
+        digits && part.parse().is_ok_and(|n| (1..=most).contains(&n))
+    };
+    matches!(parts.as_slice(), [year, month, day] if of(year, 4, 9999) && of(month, 2, 12) && of(day, 2, 31))
+}
+
+/// What is wrong with the ends of fixtures on a day, a sentence each: one that is over, an old version that has none.
+pub fn ends(fixtures: &[Fixture], today: &str) -> Vec<String> {
+    let newer = |old: &Fixture| {
+        let mut others = fixtures.iter().filter(|other| other.name == old.name);
+        others.any(|other| other.version > old.version)
+    };
+    let told = |fixture: &Fixture| match &fixture.until {
+        Some(until) if until.as_str() < today => Some(format!(
+            "{} was kept until {until}, and that is over: delete it, or say how much longer it is kept",
+            fixture.id()
+        )),
+        None if newer(fixture) => Some(format!(
+            "{} has a newer version and does not say how long it is kept: add `until:`",
+            fixture.id()
+        )),
+        _ => None,
+    };
+    fixtures.iter().filter_map(told).collect()
+}
+
 impl Fixture {
     /// Its name with its version: `projects-list-v1`.
     pub fn id(&self) -> String {
@@ -142,6 +172,12 @@ impl Fixture {
             }
         };
         let until = reader.text(&root, "until").map(str::to_owned);
+        if let (Some(node), Some(text)) = (root.get("until"), &until)
+            && !is_day(text)
+        {
+            let help = "Write the last day on which it is kept: `until: 2027-06-30`.";
+            reader.problem(&node, format!("`{text}` is no day."), help);
+        }
         let operation_id = reader.text(&root, "operation").map(str::to_owned);
         let request = match root.get("request") {
             Some(node) => Pattern::read(&mut reader, &node),

@@ -4,12 +4,14 @@ use super::contract::{Case, Contract, Who, of_operation, same_operation};
 use super::exchange::Exchange;
 use super::fixture::{self, Fixture};
 use super::place::Place;
+use super::tools;
 use crate::limits;
 use crate::plan::{Planned, Setting};
 use crate::read::{Document, nearest};
 use contract::Problem;
 use contract::decision::{Consequence, DecisionMap};
 use contract::text::Notation;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +29,8 @@ pub struct Bench {
     pub fixtures: Vec<Fixture>,
     /// The map.
     pub map: Option<DecisionMap>,
+    /// The tools that are listed to an agent that speaks MCP.
+    pub tools: Vec<Value>,
     /// Exchanges with the model, by the names under which the contract has them.
     pub exchanges: BTreeMap<String, Exchange>,
 }
@@ -106,6 +110,8 @@ impl Bench {
             };
             DecisionMap::parse(&name, &text).map_err(|found| problems.extend(found)).ok()
         });
+        let tools = contract.tools.as_ref().map(|name| tools::list(&beside(name)));
+        let tools = tools.transpose().map_err(|found| problems.extend(found)).ok().flatten();
         let mut exchanges = BTreeMap::new();
         for name in contract
             .model
@@ -119,8 +125,8 @@ impl Bench {
                 Err(found) => problems.extend(found),
             }
         }
-        let bench =
-            Bench { contract, file: document.name().to_owned(), folder, fixtures, map, exchanges };
+        let (file, tools) = (document.name().to_owned(), tools.unwrap_or_default());
+        let bench = Bench { contract, file, folder, fixtures, map, tools, exchanges };
         if problems.is_empty() {
             bench.hold(&mut problems);
         }
@@ -142,6 +148,16 @@ impl Bench {
     /// Holds the contract against its fixtures and its map.
     fn hold(&self, problems: &mut Vec<Problem>) {
         let contract = &self.contract;
+        if !self.tools.is_empty() {
+            for fixture in tools::unreachable(&self.tools, &self.fixtures) {
+                let operation = fixture.operation();
+                problems.push(problem(
+                    &fixture.file,
+                    format!("{operation} answers calls of a tool that is not listed, so nobody calls it."),
+                    "Correct the name, or add the tool to the list of the contract.",
+                ));
+            }
+        }
         for (place, ids) in std::iter::once((&contract.place, &contract.versions))
             .chain(contract.cases.iter().map(|case| (&case.place, &case.versions)))
         {

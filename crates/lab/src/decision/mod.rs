@@ -20,6 +20,8 @@ pub mod record;
 pub mod run;
 pub mod server;
 pub mod shelf;
+pub mod through;
+pub mod tools;
 pub mod why;
 
 pub use fixture::Fixture;

@@ -78,6 +78,11 @@ const SAFE: &[&str] = &[
     "x-idempotency-key", "x-request-id", "x-correlation-id", "traceparent", "dry-run", "x-dry-run",
 ];
 
+/// Whether a header of this name, in small letters, may carry a credential.
+pub fn is_secret(name: &str) -> bool {
+    SECRET.iter().any(|part| name.contains(part))
+}
+
 /// Parts of names of headers that hold secrets, whoever asks for them.
 const SECRET: &[&str] = &[
     "auth", "cookie", "token", "secret", "password", "api-key", "apikey", "signature", "credential",
@@ -112,7 +117,7 @@ impl Seen {
         let (mut shown, mut sealed) = (Vec::new(), Vec::new());
         for (name, value) in headers {
             let name = name.to_ascii_lowercase();
-            let secret = SECRET.iter().any(|part| name.contains(part));
+            let secret = is_secret(&name);
             let safe = SAFE.contains(&name.as_str()) || chosen.contains(&name);
             match std::str::from_utf8(value) {
                 Ok(text) if safe && !secret => shown.push((name, text.to_owned())),

@@ -3,7 +3,7 @@
 use super::agent::{self, Start};
 use super::contract::{Case, Source};
 use super::expect::{self, Held};
-use super::fixture::Fixture;
+use super::fixture::{self, Fixture};
 use super::judge::{self, Facts, Judged, Score};
 use super::leak::{Canary, Leak};
 use super::load::Bench;
@@ -11,6 +11,7 @@ use super::mutant::{self, Ground, Mutant, NotMade};
 use super::outcome::{Capture, End, Outcome};
 use super::server::{Server, Setup};
 use super::shelf::{Armed, Shelf};
+use super::through::{Recording, Upstream};
 use super::why;
 use crate::plan::Setting;
 use crate::report::{Case as Told, Evidence, Verdict};
@@ -29,6 +30,8 @@ struct Ran {
     canary: Canary,
     /// What differs from run to run, and how it is written in reports: the server, the folder.
     own: Vec<(String, &'static str)>,
+    /// What was asked of a real model, where that is recorded.
+    recording: Option<Recording>,
 }
 
 impl Ran {
@@ -53,7 +56,9 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
     let only = setting.only.as_deref().and_then(|only| only.strip_prefix(&format!("{name}/")));
     let is_case = |only: &str| bench.contract.cases.iter().any(|case| case.name == only);
     let wants_fixtures = only == Some("fixtures");
-    let wants_mutants = only.is_none_or(|only| !is_case(only) && !wants_fixtures);
+    // What is being recorded was not replayed yet: nothing is changed of it.
+    let wants_mutants =
+        setting.model.is_none() && only.is_none_or(|only| !is_case(only) && !wants_fixtures);
     let mut told = Vec::new();
     let mut served: BTreeSet<String> = BTreeSet::new();
     let (mut base, mut first) = (None, None);
@@ -63,7 +68,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
         if !(asked || changed && wants_mutants || wants_fixtures) {
             continue;
         }
-        let ran = run(bench, case, &[], &[], "").await;
+        let ran = run(bench, case, &[], &[], "", setting.model.as_ref()).await;
         served.extend(ran.capture.entries.iter().filter_map(|entry| entry.fixture.clone()));
         let mut held = expect::hold(&bench.contract, case, &ran.outcome);
         turns(bench, case, &ran, &mut held);
@@ -79,7 +84,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
         }
     }
     if only.is_none() || wants_fixtures {
-        told.push(told_fixtures(bench, &served, first.as_ref()));
+        told.push(told_fixtures(bench, &served, first.as_ref(), &setting.today));
     }
     if let Some((case, ran, sound)) = base
         && wants_mutants
@@ -96,15 +101,20 @@ async fn run(
     changed: &[Fixture],
     faults: &[Armed],
     mutant: &str,
+    model: Option<&Arc<Upstream>>,
 ) -> Ran {
     let canary = Canary::of(&[&bench.contract.name, &case.name, mutant]);
     let mut own = Vec::new();
-    let caught = capture(bench, case, changed, faults, &canary, &mut own).await;
+    let exchange = bench.exchange(case).cloned();
+    let recording =
+        model.zip(exchange).map(|(model, exchange)| Recording::of(model.clone(), exchange));
+    let through = recording.clone();
+    let caught = capture(bench, case, changed, faults, &canary, &mut own, through).await;
     let capture =
         caught.unwrap_or_else(|why| Capture { end: End::NotStarted(why), ..Capture::default() });
     let outcome = Outcome::of(&bench.contract, &capture);
     let leaks = canary.leaks(&capture);
-    Ran { capture, outcome, leaks, canary, own }
+    Ran { capture, outcome, leaks, canary, own, recording }
 }
 
 async fn capture(
@@ -114,6 +124,7 @@ async fn capture(
     faults: &[Armed],
     canary: &Canary,
     own: &mut Vec<(String, &'static str)>,
+    through: Option<Recording>,
 ) -> Result<Capture, String> {
     let contract = &bench.contract;
     let mut shelf = Shelf::new(replaced(&bench.fixtures, changed), bench.versions(case))
@@ -127,6 +138,8 @@ async fn capture(
     let setup = Setup {
         chosen: chosen(bench),
         hang: Duration::from_millis(contract.agent.hang),
+        through,
+        tools: bench.tools.clone(),
         ..Setup::default()
     };
     let no_port = |why: std::io::Error| format!("no loopback port can be had: {why}");
@@ -210,9 +223,38 @@ fn start(bench: &Bench, case: &Case, server: &str, run: &str, canary: &Canary) -
     Start { command, folder, env, input, limit: Duration::from_secs(agent.seconds), plan }
 }
 
+impl Bench {
+    /// Writes down what was asked of a real model, to be replayed from now on.
+    fn keep(&self, case: &Case, recording: &Recording, ran: &Ran) -> Result<(), String> {
+        // A prompt with the planted credential is told as a leak, and is not written down.
+        if leaked(ran).is_some() {
+            return Err("the exchange with the model was not written down".to_owned());
+        }
+        let mut own: Vec<String> = ran.own.iter().map(|(own, _)| own.clone()).collect();
+        own.push(ran.canary.value().to_owned());
+        let exchange = recording.finish(&own)?;
+        let name = case.model.as_ref().or(self.contract.model.as_ref());
+        let path = self.folder.join(name.map_or("", String::as_str));
+        std::fs::write(&path, exchange.to_text())
+            .map_err(|why| format!("{} cannot be written: {why}", path.display()))
+    }
+}
+
 /// Holds that the whole exchange with the model took place.
 fn turns(bench: &Bench, case: &Case, ran: &Ran, held: &mut Held) {
     let Some(exchange) = bench.exchange(case) else { return };
+    if let Some(recording) = &ran.recording {
+        held.checks += 1;
+        if let Err(why) = bench.keep(case, recording, ran) {
+            held.wrong.push(why.trim_end_matches('.').to_owned());
+        }
+        return;
+    }
+    if exchange.turns.is_empty() {
+        held.wrong.push(
+            "the exchange with the model is empty: record it with --record-model URL".to_owned(),
+        );
+    }
     let prompts = ran.capture.entries.iter().filter(|entry| entry.is_prompt());
     let (well, ill): (Vec<_>, Vec<_>) = prompts.partition(|entry| entry.status == Some(200));
     held.checks += 1;
@@ -298,7 +340,12 @@ fn seen(ran: &Ran) -> Vec<Evidence> {
 }
 
 /// What is said of the fixtures themselves: each was served, each object says why it is there and shows something.
-fn told_fixtures(bench: &Bench, served: &BTreeSet<String>, base: Option<&Outcome>) -> Told {
+fn told_fixtures(
+    bench: &Bench,
+    served: &BTreeSet<String>,
+    base: Option<&Outcome>,
+    today: &str,
+) -> Told {
     let mut held: BTreeSet<String> = BTreeSet::new();
     for case in &bench.contract.cases {
         let shelf = Shelf::new(bench.fixtures.clone(), bench.versions(case));
@@ -306,7 +353,8 @@ fn told_fixtures(bench: &Bench, served: &BTreeSet<String>, base: Option<&Outcome
     }
     let unserved: Vec<String> = held.iter().filter(|id| !served.contains(*id)).cloned().collect();
     let holding = bench.fixtures.iter().filter(|fixture| held.contains(&fixture.id()));
-    let wrong = why::wrong(&bench.contract, bench.map.as_ref(), holding, base);
+    let mut wrong = fixture::ends(&bench.fixtures, today);
+    wrong.extend(why::wrong(&bench.contract, bench.map.as_ref(), holding, base));
     let found = match (unserved.is_empty(), wrong.is_empty()) {
         (true, true) => Verdict::Passed,
         (false, true) => Verdict::NotReached,
@@ -411,7 +459,7 @@ async fn mutants(
 
 /// Runs and judges one mutant.
 async fn one(bench: &Bench, case: &Case, base: &Ran, mutant: &Mutant) -> (Judged, Vec<Evidence>) {
-    let ran = run(bench, case, &mutant.changed, &mutant.faults, &mutant.name).await;
+    let ran = run(bench, case, &mutant.changed, &mutant.faults, &mutant.name, None).await;
     let facts = Facts {
         contract: &bench.contract,
         case,

@@ -3,6 +3,8 @@
 use super::control;
 use super::record::{Content, Entry, Seen};
 use super::shelf::{Reply, Sent, Shelf};
+use super::through::Recording;
+use super::tools::{self, Asked};
 use crate::limits;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, Response};
@@ -24,7 +26,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 
 /// How a server is set up.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Setup {
     /// The port; a free one where it is 0.
     pub port: u16,
@@ -36,6 +38,10 @@ pub struct Setup {
     pub chosen: BTreeSet<String>,
     /// How long a request that hangs is held before its connection is cut.
     pub hang: Duration,
+    /// Send prompts on to a real model.
+    pub through: Option<Recording>,
+    /// The tools that are listed to who speaks MCP; none: nobody does.
+    pub tools: Vec<Value>,
 }
 
 /// A running server. It ends when it is dropped.
@@ -52,6 +58,8 @@ pub(super) struct Shared {
     chosen: BTreeSet<String>,
     hang: Duration,
     port: u16,
+    through: Option<Recording>,
+    tools: Vec<Value>,
 }
 
 pub(super) struct Inner {
@@ -88,6 +96,8 @@ impl Server {
             chosen: setup.chosen,
             hang: setup.hang,
             port: address.port(),
+            through: setup.through,
+            tools: setup.tools,
         });
         let task = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(Server { address, shared, task })
@@ -169,10 +179,52 @@ impl Shared {
                 Err(why) => control::refused(507, &why),
             });
         }
+        if whole && !self.tools.is_empty() && head.uri.path() == tools::PATH {
+            return self.speak(&head, &body).await;
+        }
+        if let Some(through) = self.through.as_ref().filter(|through| through.is_for(&seen)) {
+            return Ok(self.pass_on(through, seen, &head, body).await);
+        }
         let reply = match self.record(seen) {
             Ok(reply) => reply,
             Err(why) => return Ok(control::refused(507, &why)),
         };
+        self.reply(reply).await
+    }
+
+    /// Answers an MCP client.
+    async fn speak(
+        &self,
+        head: &axum::http::request::Parts,
+        body: &Bytes,
+    ) -> Result<Response<Body>, Cut> {
+        if head.method != axum::http::Method::POST {
+            return Ok(control::refused(405, "Messages come by POST; there is no stream here."));
+        }
+        match tools::read(body, &self.tools, &self.chosen) {
+            Asked::Unreadable(why) => Ok(control::refused(400, &why)),
+            Asked::Nothing => {
+                let sent = Sent { status: 202, headers: Default::default(), body: Vec::new() };
+                self.reply(Reply::Whole(sent)).await
+            }
+            Asked::Answer(message) => self.reply(Reply::Whole(tools::message(&message))).await,
+            Asked::Call(id, seen) => {
+                let reply = match self.record(*seen) {
+                    Ok(reply) => reply,
+                    Err(why) => return Ok(control::refused(507, &why)),
+                };
+                let reply = match reply {
+                    Reply::Whole(sent) => Reply::Whole(tools::result(&id, &sent)),
+                    Reply::Headers(sent) => Reply::Headers(tools::result(&id, &sent)),
+                    Reply::Half(sent) => Reply::Half(tools::result(&id, &sent)),
+                    Reply::Silence => Reply::Silence,
+                };
+                self.reply(reply).await
+            }
+        }
+    }
+
+    async fn reply(&self, reply: Reply) -> Result<Response<Body>, Cut> {
         match reply {
             Reply::Whole(sent) => Ok(response(&sent, Body::from(sent.body.clone()), None)),
             Reply::Headers(sent) => {
@@ -189,6 +241,34 @@ impl Shared {
                 Err(Cut)
             }
         }
+    }
+
+    /// Records a prompt, and only then asks the real model.
+    async fn pass_on(
+        &self,
+        through: &Recording,
+        seen: Seen,
+        head: &axum::http::request::Parts,
+        body: Bytes,
+    ) -> Response<Body> {
+        let recorded = {
+            let mut inner = self.lock();
+            next(&inner).and_then(|n| {
+                let turn = inner.entries.iter().filter(|entry| entry.is_prompt()).count() + 1;
+                let name = format!("{}{turn}", Entry::TURN);
+                let (fixture, seen) = (Some(name), seen.clone());
+                let answer = Value::Null;
+                append(&mut inner, Entry { n, seen, fixture, status: None, fault: None, answer })
+            })
+        };
+        if let Err(why) = recorded {
+            return control::refused(507, &why);
+        }
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let (status, answer) = through.ask(&seen, target, &head.headers, body).await;
+        let headers = [("content-type".to_owned(), "application/json".to_owned())].into();
+        let body = answer.to_string().into_bytes();
+        response(&Sent { status, headers, body: body.clone() }, Body::from(body), None)
     }
 
     /// Records a request, and only then says what it is answered.

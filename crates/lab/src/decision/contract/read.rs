@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// The keys of the file.
 const KEYS: &[&str] = &[
     "contract", "name", "does", "agent", "fixtures", "use", "decision-map", "plan", "actions",
-    "reads", "model", "objects", "done", "options", "aliases", "pages", "contradictions", "tokens",
-    "cases", "mutants",
+    "reads", "tools", "model", "objects", "done", "options", "aliases", "pages", "contradictions",
+    "tokens", "cases", "mutants",
 ];
 
 impl Contract {
@@ -46,6 +46,7 @@ impl Contract {
             texts.iter().filter_map(|node| Place::read(reader, node)).collect()
         });
         let reads = operations(&mut reader, &root, "reads");
+        let tools = reader.text(&root, "tools").map(str::to_owned);
         let model = reader.text(&root, "model").map(str::to_owned);
         let objects = objects(&mut reader, &root);
         let done = reader.text(&root, "done").unwrap_or("acted on").to_owned();
@@ -79,6 +80,7 @@ impl Contract {
             plan,
             actions,
             reads,
+            tools,
             model,
             objects,
             done,
