@@ -36,6 +36,8 @@ fn review(entry: &Entry, notes: &[ReviewNote]) -> ReviewEntry {
         window: note(|note| &note.window),
         fixture: note(|note| &note.fixture),
         answers: answers(entry),
+        faults: Vec::new(),
+        kept: None,
     }
 }
 
@@ -102,7 +104,7 @@ fn answers(entry: &Entry) -> BTreeMap<Question, ReviewAnswer> {
         ReviewAnswer::NotApplicable { why: "old arguments stay valid and mean the same".to_owned() }
     } else {
         ReviewAnswer::NotChecked {
-            run: "an old call against the new version and see that it is refused and nothing happened".to_owned(),
+            run: "`steadfast gate --execute -- COMMAND`: an old call to the new version is refused, and nothing happened".to_owned(),
         }
     };
     let notified = match entry.subject {
@@ -113,7 +115,7 @@ fn answers(entry: &Entry) -> BTreeMap<Question, ReviewAnswer> {
             ReviewAnswer::NotApplicable { why: "a schema alone is not served".to_owned() }
         }
         Subject::Tool(_) | Subject::Whole(_) => ReviewAnswer::NotChecked {
-            run: "the switch with a client that lists the tools as soon as it is notified"
+            run: "`steadfast gate --tests SCENARIO`: the switch, with a client that lists the tools as soon as it is told"
                 .to_owned(),
         },
     };

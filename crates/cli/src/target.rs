@@ -32,6 +32,16 @@ pub struct Found {
 }
 
 impl TargetArgs {
+    /// The server that was named, and how it is asked; `None` where a file was, or nothing.
+    pub fn server(&self) -> Result<Option<(mcp::Target, mcp::FetchOptions)>, Failure> {
+        let target = match (&self.target, self.command.as_slice()) {
+            (Some(address), []) if server::is_address(address) => self.server.target(address)?,
+            (_, []) => return Ok(None),
+            (_, command) => mcp::Target::Command(command.to_vec()),
+        };
+        Ok(Some((target, self.server.options(None)?)))
+    }
+
     /// Reads the contract; `None` where nothing was named.
     pub fn read(&self, shell: &Shell) -> Result<Option<Found>, Failure> {
         match (&self.target, self.command.as_slice()) {

@@ -28,6 +28,11 @@ impl Live {
         Ok(Live { client, greeting, options: options.clone(), place })
     }
 
+    /// The server says that it tells of changes of its list: `tools.listChanged`.
+    pub fn announces_changes(&self) -> bool {
+        self.greeting.announces_changes()
+    }
+
     /// Reads the whole list, until two readings agree.
     ///
     /// # Errors

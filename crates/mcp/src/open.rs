@@ -30,12 +30,23 @@ pub struct Greeting {
 impl Greeting {
     /// The server says that it has tools.
     pub fn declares_tools(&self) -> bool {
+        self.tools().is_some()
+    }
+
+    /// The server says that it tells of changes of its list.
+    pub fn announces_changes(&self) -> bool {
+        let told = self.tools().and_then(|tools| tools.get("listChanged").cloned());
+        told == Some(serde_json::Value::Bool(true))
+    }
+
+    /// `tools` of its capabilities.
+    fn tools(&self) -> Option<serde_json::Value> {
         #[derive(serde::Deserialize)]
         struct Capabilities {
-            tools: Option<serde::de::IgnoredAny>,
+            tools: Option<serde_json::Value>,
         }
         let raw = self.capabilities.as_deref().map_or("{}", RawValue::get);
-        serde_json::from_str::<Capabilities>(raw).is_ok_and(|c| c.tools.is_some())
+        serde_json::from_str::<Capabilities>(raw).ok()?.tools
     }
 }
 

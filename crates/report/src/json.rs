@@ -307,6 +307,10 @@ struct ReviewView<'a> {
     window: Option<&'a str>,
     fixture: Option<&'a str>,
     questions: Vec<QuestionView>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    faults: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -339,6 +343,8 @@ impl<'a> ReviewView<'a> {
                     }
                 })
                 .collect(),
+            faults: &entry.faults,
+            kept: entry.kept.as_deref(),
         }
     }
 }

@@ -40,6 +40,11 @@ pub(crate) fn render(report: &Report) -> String {
             .review
             .and_then(|review| review.entries.iter().find(|r| r.subject == entry.subject))
         {
+            if let Some(fault) = record.faults.first() {
+                case.status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                case.status.set_message(words::line(fault));
+                case.status.set_type("executed check");
+            }
             let mut page = plain(report.options);
             text::review_entry(&mut page, record);
             case.set_system_out(page.finish());

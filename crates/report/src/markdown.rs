@@ -209,6 +209,12 @@ fn review_entry(entry: &ReviewEntry) -> String {
             prose(&words::line(&answer.basis()))
         ));
     }
+    for fault in &entry.faults {
+        out.push_str(&format!("\n**Fault:** {}\n", prose(&words::line(fault))));
+    }
+    if let Some(path) = &entry.kept {
+        out.push_str(&format!("\nKept as a test in {}\n", code(&words::line(path))));
+    }
     out
 }
 

@@ -29,6 +29,10 @@ pub struct ReviewEntry {
     pub fixture: Option<String>,
     /// Answers to the five release questions. A missing one counts as not checked.
     pub answers: BTreeMap<Question, ReviewAnswer>,
+    /// What an executed check showed that must not be, a sentence each.
+    pub faults: Vec<String>,
+    /// The file that keeps the executed check as a test.
+    pub kept: Option<String>,
 }
 
 /// The five questions of a release, in the order in which they are asked.

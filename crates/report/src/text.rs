@@ -241,6 +241,12 @@ pub(crate) fn review_entry(page: &mut Page, entry: &ReviewEntry) {
         page.hanging(&format!("    {word}{pad}"), 14, question.text());
         page.hanging(&" ".repeat(14), 14, &words::line(&answer.basis()));
     }
+    for fault in &entry.faults {
+        page.labelled("FAULT", &words::line(fault));
+    }
+    if let Some(path) = &entry.kept {
+        page.labelled("kept in", &words::line(path));
+    }
 }
 
 /// What is known, or the question that is put to the reviewer.

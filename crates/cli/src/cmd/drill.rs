@@ -13,7 +13,6 @@ use contract::document::Tool;
 use lab::drift::drill::{self, Drill, Nothing, Surroundings, Trouble, Wish};
 use lab::report::{self, Look, Standing, Suite};
 use mcp::Target;
-use std::path::Path;
 
 /// The lock that is taken for the old contract where none is named.
 const LOCK: &str = "steadfast.lock";
@@ -77,7 +76,7 @@ Examples:
             wish: Wish {
                 tool: self.tool.clone(),
                 effects: self.allow_effects.clone(),
-                surroundings: self.surroundings(),
+                surroundings: Surroundings::of_command(&target),
             },
             recorder: self.recorder.clone(),
             target,
@@ -143,16 +142,6 @@ impl DrillArgs {
             )),
             None => Ok(Vec::new()),
         }
-    }
-
-    /// What the server likely may read: paths that its command names, then this folder.
-    fn surroundings(&self) -> Surroundings {
-        let named = self.command.iter().skip(1).rev().filter(|word| Path::new(word).is_dir());
-        let mut paths: Vec<String> = named.cloned().collect();
-        if let Ok(here) = std::env::current_dir() {
-            paths.push(here.display().to_string());
-        }
-        Surroundings { paths }
     }
 }
 

@@ -1,5 +1,8 @@
 //! `steadfast gate`: the accepted contract against what is there now.
 
+mod execute;
+
+use self::execute::ExecuteArgs;
 use crate::args::{Command, ReportArgs};
 use crate::cmd::diff::compare;
 use crate::cmd::lock::read_lock;
@@ -11,6 +14,7 @@ use crate::settings::SettingsArgs;
 use crate::target::TargetArgs;
 use contract::document::{Form, Reading};
 use contract::lock::Lock;
+use contract::policy::Standing;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -23,6 +27,8 @@ pub struct Gate {
     #[command(flatten)]
     settings: SettingsArgs,
     #[command(flatten)]
+    execute: ExecuteArgs,
+    #[command(flatten)]
     report: ReportArgs,
 }
 
@@ -34,11 +40,18 @@ Compares steadfast.lock with a server, a document or a folder, applies the polic
 of steadfast.toml, and prints the findings with the review record of the release. Without a policy
 everything but `safe` stands in the way. Without TARGET the file that was locked is read again.
 
+With --execute, what old sessions would send is sent to the server, for each tool that changed, and the
+questions of the release are answered by what it did: only tools that read are called, unless
+--allow-effects names one. --keep writes each check down as a test, beside the old and the new list.
+
 Examples:
   steadfast gate tools.json
   steadfast gate -- npx -y @modelcontextprotocol/server-memory
   steadfast gate openapi.yaml --lock api.lock --decision-map decisions.yaml
-  steadfast gate tools.json --format github";
+  steadfast gate tools.json --format github
+  steadfast gate --execute --keep drift/archive -- node server.js
+  steadfast gate --execute --allow-effects deploy --recorder API_URL -- python server.py
+  steadfast gate openapi.yaml --lock api.lock --tests contracts/";
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
         let found = self.settings.read_or_default()?;
@@ -65,7 +78,14 @@ Examples:
             found.options.decisions.as_ref(),
             output::today(),
         );
-        let record = review::record(&diff, &found.settings.reviews);
+        let mut record = review::record(&diff, &found.settings.reviews);
+        let executed = self.execute.fill_in(
+            shell,
+            self.target.server()?,
+            [&old.contract, &new.contract],
+            &diff,
+            &mut record,
+        )?;
         let options = report::RenderOptions {
             colour: shell.colour,
             width: shell.width,
@@ -85,7 +105,16 @@ Examples:
             shell.note("note: what could be read is compared above; the input is not in order");
             return Ok(Exit::Wrong);
         }
-        Ok(standing.into())
+        Ok(standing.max(in_policy(executed)).into())
+    }
+}
+
+/// What was executed, as it counts beside what was compared: it stands in the way, and clears nothing away.
+fn in_policy(executed: lab::report::Standing) -> Standing {
+    match executed {
+        lab::report::Standing::Clear => Standing::Clear,
+        lab::report::Standing::Undecided => Standing::Undecided,
+        lab::report::Standing::Failed => Standing::Findings,
     }
 }
 

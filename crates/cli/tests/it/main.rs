@@ -3,6 +3,7 @@
 
 mod adapters;
 mod agents;
+mod agents_model;
 mod approvals;
 mod bad_input;
 mod conformance;
@@ -15,6 +16,7 @@ mod drill;
 mod faults;
 mod front;
 mod gate;
+mod gate_executed;
 mod gateway;
 mod later;
 mod live;

@@ -198,11 +198,13 @@ impl<'d> Checker<'_, '_, 'd> {
                     "Write `shows: before`, or move the step.",
                 );
             }
-            Deed::List(Some(Shown::Before | Shown::After)) if self.made().is_none() => {
+            Deed::List(Some(shown @ (Shown::Before | Shown::After)))
+                if self.scenario.server.lists()[usize::from(*shown == Shown::After)].is_none() =>
+            {
                 self.reader.problem(
                     node,
                     "What real programs list is not known beforehand.",
-                    "Name the tools: `shows: [NAME, …]`.",
+                    "Give their `tools:` beside `command:`, or name the tools: `shows: [NAME, …]`.",
                 );
             }
             Deed::Start(name) => {

@@ -3,7 +3,6 @@
 use super::peer::Silence;
 use super::scenario::{Answer, Arrives, Call, Expected, Request, Shown};
 use crate::recorder::{Heard, Record};
-use crate::script::Phase;
 use report::escape::one_line;
 use serde_json::Value;
 
@@ -237,12 +236,12 @@ fn content(expected: &Expected, seen: &Seen, misses: &mut Vec<Miss>) {
 pub fn shown(
     wanted: &Shown,
     got: &Result<Vec<Value>, Value>,
-    phases: Option<[&Phase; 2]>,
+    lists: [Option<&[Value]>; 2],
 ) -> Option<Miss> {
     let names = |tools: &[Value]| {
         tools.iter().map(|t| t["name"].as_str().unwrap_or("?").to_owned()).collect::<Vec<_>>()
     };
-    let of = |at: usize| phases.map(|phases| phases[at].tools.as_slice());
+    let of = |at: usize| lists[at];
     let same = |tools: &[Value], wanted: Option<&[Value]>| {
         wanted.is_some_and(|wanted| {
             wanted.len() == tools.len() && wanted.iter().zip(tools).all(|(a, b)| same_value(a, b))

@@ -8,6 +8,7 @@ mod check;
 mod client;
 pub mod drill;
 mod judge;
+pub mod keep;
 mod parse;
 mod peer;
 mod relay;
@@ -74,6 +75,37 @@ pub fn load(path: &Path, document: &Document) -> Result<Vec<Planned>, Vec<Proble
             })
         }),
     }])
+}
+
+/// The tools about which a scenario shows that a real server says so itself once its new list can be read: it waits
+/// until it is told, then looks, and is shown what holds after. None where it shows something else.
+///
+/// # Errors
+/// Everything that is wrong with the file.
+pub fn announced(path: &Path, document: &Document) -> Result<Vec<String>, Vec<Problem>> {
+    use scenario::{Deed, Server, Shown, Target};
+    let scenario = parse::scenario(path, document, &|path| std::fs::read(path))?;
+    let (Target::Server, Server::Real(_)) = (scenario.target, &scenario.server) else {
+        return Ok(Vec::new());
+    };
+    let mut deeds = scenario.steps.iter().map(|step| &step.deed);
+    let switched = deeds.any(|deed| matches!(deed, Deed::Switch));
+    let own_word = deeds.next().is_some_and(|deed| matches!(deed, Deed::Told));
+    let looked = deeds.next().is_some_and(|deed| matches!(deed, Deed::List(Some(Shown::After))));
+    if !(switched && own_word && looked) {
+        return Ok(Vec::new());
+    }
+    let [before, after] = scenario.server.lists().map(Option::unwrap_or_default);
+    let named = |list: &[serde_json::Value], name: &serde_json::Value| {
+        list.iter().find(|tool| tool["name"] == *name).cloned()
+    };
+    let names = before.iter().chain(after).map(|tool| &tool["name"]);
+    let moved = names.filter(|name| named(before, name) != named(after, name));
+    let mut moved: Vec<String> =
+        moved.filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    moved.sort();
+    moved.dedup();
+    Ok(moved)
 }
 
 /// What is told where nothing has the name that was asked for: silence would pass.

@@ -181,15 +181,17 @@ impl<'d> File<'_, 'd, '_> {
         };
         if before.get("command").is_some() || after.get("command").is_some() {
             for node in [&before, &after] {
-                self.reader.keys(node, &["command"]);
+                self.reader.keys(node, &["command", "tools"]);
             }
-            let (before, after) = (self.command(&before), self.command(&after));
+            let lists = [&before, &after].map(|node| node.get("tools"));
+            let lists = lists.map(|at| at.and_then(|at| self.tools(&at)));
+            // An old list without a program is shown by a made-up server.
+            let only_listed = before.get("command").is_none() && before.get("tools").is_some();
+            let first = if only_listed { Some(Vec::new()) } else { self.command(&before) };
+            let after = self.command(&after);
             let recorder = self.reader.text(root, "recorder").map(str::to_owned);
-            return Some(Server::Real(Real {
-                before: before?,
-                switch: Hook::Command(after?),
-                recorder,
-            }));
+            let switch = Hook::Command(after?);
+            return Some(Server::Real(Real { before: first?, switch, recorder, lists }));
         }
         if let Some(node) = root.get("recorder") {
             self.reader.problem(
@@ -205,7 +207,13 @@ impl<'d> File<'_, 'd, '_> {
 
     /// One process that is made another server by a hook.
     fn switched(&mut self, root: &Node<'d>, node: &Node<'d>) -> Option<Server> {
-        self.reader.keys(node, &["command", "switch"]);
+        self.reader.keys(node, &["command", "switch", "lists"]);
+        let lists = node.get("lists");
+        if let Some(lists) = &lists {
+            self.reader.keys(lists, &["before", "after"]);
+        }
+        let lists =
+            ["before", "after"].map(|key| lists.as_ref()?.get(key).and_then(|at| self.tools(&at)));
         let command = self.command(node);
         let recorder = self.reader.text(root, "recorder").map(str::to_owned);
         let Some(switch) = node.get("switch") else {
@@ -235,7 +243,7 @@ impl<'d> File<'_, 'd, '_> {
                 "Write one of: run: [PROGRAM, …] · request: POST URL · file: PATH · signal: USR1.",
             );
         }
-        Some(Server::Real(Real { before: command?, switch: hook?, recorder }))
+        Some(Server::Real(Real { before: command?, switch: hook?, recorder, lists }))
     }
 
     fn command(&mut self, node: &Node<'d>) -> Option<Vec<String>> {

@@ -178,7 +178,8 @@ impl Peer {
     async fn sort(&mut self, message: &Message, value: Value) {
         match message.kind() {
             Kind::Response { id: Some(Id::Number(id)) } => {
-                if let Ok(id) = id.parse() {
+                // An answer to what nobody asked is on record in the messages alone.
+                if let Some(id) = id.parse().ok().filter(|id| *id < self.next) {
                     // A second answer to one request is on record in the messages; the first one counts.
                     self.answers.entry(id).or_insert(value);
                 }
@@ -197,7 +198,8 @@ impl Peer {
 
     fn note(&mut self, way: &str, text: &str) {
         if self.messages.len() < limits::MESSAGES {
-            self.messages.push(format!("{way} {text}"));
+            let head = report::escape::clip(text, limits::MESSAGE_CHARS);
+            self.messages.push(format!("{way} {head}"));
         }
     }
 }

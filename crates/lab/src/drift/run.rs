@@ -113,7 +113,7 @@ struct Stage<'s> {
     /// What the client starts to reach the server.
     command: Vec<String>,
     /// The store, the script: gone with this value.
-    folder: TempDir,
+    _folder: TempDir,
     /// The server over HTTP, which outlives connections; on a pipe it is started by whoever speaks to it.
     _web: Option<mcp::stdio::Server>,
     peer: Option<Peer>,
@@ -167,7 +167,7 @@ impl<'s> Stage<'s> {
             scenario,
             recorder,
             command,
-            folder,
+            _folder: folder,
             _web: web,
             peer: None,
             client: None,
@@ -192,8 +192,7 @@ impl<'s> Stage<'s> {
             None => self.connect(first).await?,
             Some(under_test) => {
                 self.arm();
-                let (folder, scratch) = (&self.scenario.folder, self.folder.path());
-                let client = Client::start(under_test, &self.command, folder, scratch);
+                let client = Client::start(under_test, &self.command, &self.scenario.folder);
                 self.client = Some(client.map_err(|why| broken(first, &why))?);
             }
         }
@@ -359,11 +358,7 @@ impl<'s> Stage<'s> {
             };
         };
         self.checks += 1;
-        let phases = match &self.scenario.server {
-            Server::Made { before, after } => Some([before, after]),
-            Server::Real(_) => None,
-        };
-        match judge::shown(wanted, &got, phases) {
+        match judge::shown(wanted, &got, self.scenario.server.lists()) {
             None => Ok(()),
             Some(miss) => Err(failed(place, vec![miss])),
         }
@@ -418,7 +413,11 @@ fn server(
             ("--script", script(before, after, scenario.is_guarded()))
         }
         Server::Real(real) => {
-            ("--relay", serde_json::to_string(real).map_err(|why| why.to_string())?)
+            let mut real = real.clone();
+            if let ([], Some(tools)) = (real.before.as_slice(), &real.lists[0]) {
+                real.before = lister(tools, setting, recorder, folder)?;
+            }
+            ("--relay", serde_json::to_string(&real).map_err(|why| why.to_string())?)
         }
     };
     let path = folder.join("server.json");
@@ -427,6 +426,24 @@ fn server(
     let mut command = own(setting);
     command.extend(["demo".to_owned(), flag.to_owned(), path.display().to_string()]);
     command.extend(["--recorder".to_owned(), recorder.url()]);
+    Ok(command)
+}
+
+/// The command of a server that lists these tools and does nothing: an old contract, before real programs.
+fn lister(
+    tools: &[Value],
+    setting: &Setting,
+    recorder: &Recorder,
+    folder: &Path,
+) -> Result<Vec<String>, String> {
+    let phase = Phase { tools: tools.to_vec(), ..Phase::default() };
+    let path = folder.join("before.json");
+    // What passes is told by the relay before it.
+    std::fs::write(&path, script(&phase, &phase, true))
+        .map_err(|why| format!("{} cannot be written: {why}", path.display()))?;
+    let mut command = own(setting);
+    command.extend(["demo", "--script"].map(str::to_owned));
+    command.extend([path.display().to_string(), "--recorder".to_owned(), recorder.url()]);
     Ok(command)
 }
 
@@ -444,7 +461,12 @@ fn tap(
     recorder: &Recorder,
     folder: &Path,
 ) -> Result<Vec<String>, String> {
-    let real = Real { before: command, switch: Hook::Elsewhere, recorder: None };
+    let real = Real {
+        before: command,
+        switch: Hook::Elsewhere,
+        recorder: None,
+        lists: Default::default(),
+    };
     let path = folder.join("tap.json");
     let text = serde_json::to_string(&real).map_err(|why| why.to_string())?;
     std::fs::write(&path, text)

@@ -48,6 +48,16 @@ impl Scenario {
     }
 }
 
+impl Server {
+    /// What it must list before and after the switch, where that is known beforehand.
+    pub fn lists(&self) -> [Option<&[Value]>; 2] {
+        match self {
+            Server::Made { before, after } => [Some(&before.tools), Some(&after.tools)],
+            Server::Real(real) => real.lists.each_ref().map(Option::as_deref),
+        }
+    }
+}
+
 /// The server that changes.
 #[derive(Debug, Clone)]
 pub enum Server {
@@ -65,13 +75,17 @@ pub enum Server {
 /// Real programs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Real {
-    /// The command that is started first.
+    /// The command that is started first. Empty: until the switch a made-up server lists what `lists` says, and does
+    /// nothing.
     pub before: Vec<String>,
     /// What makes it another server.
     pub switch: Hook,
     /// The environment variable in which the programs are told where the recorder is; without one, effects are not
     /// observed.
     pub recorder: Option<String>,
+    /// What they list before and after the switch, where the scenario says so.
+    #[serde(skip)]
+    pub lists: [Option<Vec<Value>>; 2],
 }
 
 impl Real {

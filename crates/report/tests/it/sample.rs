@@ -402,6 +402,8 @@ pub fn review() -> ReviewRecord {
             ),
         ]
         .into(),
+        faults: Vec::new(),
+        kept: None,
     };
     let open = ReviewEntry {
         subject: Subject::Tool(ATTACKS[1].into()),
@@ -413,6 +415,8 @@ pub fn review() -> ReviewRecord {
         fixture: None,
         answers: [(Question::OldArguments, ReviewAnswer::Undecided { why: ATTACKS[0].into() })]
             .into(),
+        faults: vec![ATTACKS[1].into()],
+        kept: Some(ATTACKS[0].into()),
     };
     ReviewRecord { entries: vec![known, open] }
 }

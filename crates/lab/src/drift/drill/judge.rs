@@ -103,6 +103,48 @@ pub fn judge(trial: &Trial, control: &Reply, old: &Reply, effects: Option<Effect
     }
 }
 
+/// Judges an old call against what the server that is replaced did with the same call.
+pub fn against_old(trial: &Trial, kept: &Reply, now: &Reply, effects: Option<Effects>) -> Outcome {
+    let Reply::Done(answer) = now else { return judge(trial, kept, now, effects) };
+    let alike = matches!(kept, Reply::Done(other) if same_answer(other, answer));
+    match (effects, trial.reads) {
+        (Some(Effects { same: false, .. }), _) => {
+            Outcome::Else("it made other requests than the server that it replaces".to_owned())
+        }
+        (Some(_), false) => Outcome::Kept(Ground::Seen),
+        (_, true) if alike => Outcome::Kept(Ground::Seen),
+        (_, true) => {
+            Outcome::Else("it answered otherwise than the server that it replaces".to_owned())
+        }
+        (None, false) => Outcome::Open(
+            "it carried the old call out, and nobody saw with which effects".to_owned(),
+        ),
+    }
+}
+
+/// Judges a call of a tool that is no longer listed.
+pub fn gone(trial: &Trial, old: &Reply, effects: Option<Effects>) -> Outcome {
+    if effects.is_some_and(|effects| effects.during_old > 0) {
+        return Outcome::Else(
+            "requests left during the call of a tool that is no longer listed".to_owned(),
+        );
+    }
+    match old {
+        Reply::Nothing(why) => Outcome::Else(format!("it never answered the old call ({why})")),
+        Reply::Done(_) => {
+            Outcome::Else("it carried out a call of a tool that it no longer lists".to_owned())
+        }
+        Reply::ToolError(text) | Reply::ProtocolError(_, text) => {
+            let repairable = has_word(text, &trial.tool);
+            let why = match repairable {
+                true => "the error names the tool".to_owned(),
+                false => "the error does not say which tool is gone".to_owned(),
+            };
+            Outcome::Refused { repairable, why }
+        }
+    }
+}
+
 fn carried_out(
     trial: &Trial,
     control: &Reply,

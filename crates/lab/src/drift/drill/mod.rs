@@ -1,17 +1,19 @@
 //! The smallest drift test, against any server and without configuration: one tool, one changed required argument, the
 //! old call. A control call under the contract that holds comes first, so that an error of the old one means something.
 
+pub mod check;
 mod judge;
 mod plan;
 mod sample;
 
+pub use judge::{Ground, Outcome};
 pub use plan::{Nothing, Wish};
 pub use sample::Surroundings;
 
 use crate::recorder::Recorder;
 use crate::report::{Case, Evidence, Verdict};
 use contract::document::Tool;
-use judge::{Effects, Ground, Outcome, Reply};
+use judge::{Effects, Reply};
 use mcp::{FetchError, FetchOptions, Live, Target};
 use plan::Trial;
 use serde_json::Value;
@@ -43,7 +45,7 @@ pub enum Trouble {
 }
 
 /// A request that reached the recorder: method, path and body.
-type Effect = (String, String, String);
+pub type Effect = (String, String, String);
 
 /// What was found out with one trial.
 struct Found {
@@ -59,24 +61,9 @@ struct Found {
 /// # Errors
 /// Where the server cannot be asked, or nothing can be tried.
 pub async fn drill(drill: &Drill, place: &str) -> Result<Case, Trouble> {
-    let recorder = match &drill.recorder {
-        None => None,
-        Some(_) => Some(Recorder::start().await.map_err(|why| Trouble::Machine(why.to_string()))?),
-    };
-    let target = sent_to(drill, recorder.as_ref());
-    let mut live = Live::open(&target, &drill.options).await.map_err(Trouble::Server)?;
-    let tools = live.tools().await.map_err(Trouble::Server)?;
-    let tools: Vec<Tool> = tools
-        .into_iter()
-        .map(|tool| Tool {
-            name: tool.name,
-            raw: serde_json::from_str(tool.raw.get()).unwrap_or_default(),
-            ordinal: None,
-        })
-        .collect();
-    let trials = plan::trials(&tools, &drill.old, &drill.wish).map_err(Trouble::Nothing)?;
-    let mut session =
-        Session { live, wait: drill.options.request_timeout, recorder, calls: 0, tools };
+    let variable = drill.recorder.as_deref();
+    let mut session = Session::open(&drill.target, &drill.options, variable).await?;
+    let trials = plan::trials(&session.tools, &drill.old, &drill.wish).map_err(Trouble::Nothing)?;
     let found = session.first_telling(trials).await;
     let calls = session.calls;
     let late = session.leave().await;
@@ -84,8 +71,8 @@ pub async fn drill(drill: &Drill, place: &str) -> Result<Case, Trouble> {
 }
 
 /// The target, with the variable that sends it to the recorder.
-fn sent_to(drill: &Drill, recorder: Option<&Recorder>) -> Target {
-    match (&drill.target, &drill.recorder, recorder) {
+fn sent_to(target: &Target, variable: Option<&str>, recorder: Option<&Recorder>) -> Target {
+    match (target, variable, recorder) {
         (Target::Command(words), Some(name), Some(recorder)) => {
             let mut command = vec!["env".to_owned(), format!("{name}={}", recorder.url())];
             command.extend(words.iter().cloned());
@@ -104,6 +91,30 @@ struct Session {
 }
 
 impl Session {
+    /// Connects and reads the list. `variable` sends a command to a recorder of its own.
+    async fn open(
+        target: &Target,
+        options: &FetchOptions,
+        variable: Option<&str>,
+    ) -> Result<Session, Trouble> {
+        let recorder = match variable {
+            None => None,
+            Some(_) => {
+                Some(Recorder::start().await.map_err(|why| Trouble::Machine(why.to_string()))?)
+            }
+        };
+        let target = sent_to(target, variable, recorder.as_ref());
+        let mut live = Live::open(&target, options).await.map_err(Trouble::Server)?;
+        let listed = live.tools().await.map_err(Trouble::Server)?;
+        let tool = |tool: mcp::Listed| Tool {
+            name: tool.name,
+            raw: serde_json::from_str(tool.raw.get()).unwrap_or_default(),
+            ordinal: None,
+        };
+        let tools = listed.into_iter().map(tool).collect();
+        Ok(Session { live, wait: options.request_timeout, recorder, calls: 0, tools })
+    }
+
     /// Tries until one trial tells something. One whose control call works is worth more than one whose does not.
     async fn first_telling(&mut self, trials: Vec<Trial>) -> Found {
         let mut doubtful: Vec<(Trial, Reply, Vec<Effect>)> = Vec::new();

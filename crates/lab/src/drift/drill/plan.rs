@@ -5,7 +5,7 @@ use contract::change::Side;
 use contract::document::Tool;
 use contract::lexicon::{self, Lexicon, Role};
 use contract::revised::{Fit, Revised};
-use contract::{Options, Verdict};
+use contract::{Change, Compat, Entry, Options, Verdict};
 use serde_json::Value;
 
 /// Tools that are tried one after the other until one tells something: most servers answer with the first.
@@ -211,6 +211,90 @@ fn kept(old: &Tool, now: &Tool, surroundings: &Surroundings) -> Option<(Drift, V
         fits: Revised::new(now.clone()).takes(&call) == Fit::Fits,
     };
     Some((drift, call))
+}
+
+/// One call of a client that still has the old contract.
+pub struct OldCall {
+    /// Its arguments.
+    pub arguments: Value,
+    /// How it differs from what holds.
+    pub drift: Drift,
+    /// The rule whose change it is about.
+    pub rule: Option<&'static str>,
+}
+
+/// Old calls of one tool: each change of its input is tried once.
+const OLD_CALLS: usize = 8;
+
+/// What clients would send that still have the old contract: an ordinary call, and one for each change that breaks
+/// others. `control` is a call that the server took, whose values are kept where the old contract takes them too.
+pub fn old_calls(
+    old: &Tool,
+    now: Option<&Tool>,
+    entry: &Entry,
+    control: Option<&Value>,
+    surroundings: &Surroundings,
+) -> Vec<OldCall> {
+    let before = Revised::new(old.clone());
+    let after = now.map(|now| Revised::new(now.clone()));
+    let takes = |call: &Value| before.takes(call) == Fit::Fits;
+    let fits = |call: &Value| after.as_ref().is_some_and(|after| after.takes(call) == Fit::Fits);
+    let ordinary = sample::call(old, surroundings, 0).map(|made| {
+        let mut call = made;
+        for (name, value) in control.and_then(Value::as_object).into_iter().flatten() {
+            let mut other = call.clone();
+            if let Some(members) = other.as_object_mut()
+                && members.insert(name.clone(), value.clone()).is_some()
+                && takes(&other)
+            {
+                call = other;
+            }
+        }
+        call
+    });
+    let mut calls: Vec<OldCall> = Vec::new();
+    let mut add = |arguments: Value, change: Option<&Change>| {
+        if calls.len() == OLD_CALLS {
+            return;
+        }
+        let about = change.or(entry.changes.first());
+        if let Some(same) = calls.iter_mut().find(|call| call.arguments == arguments) {
+            same.rule = same.rule.or(change.map(|change| change.rule));
+            return;
+        }
+        let drift = Drift::Kept {
+            verdict: entry.verdict,
+            sentence: about.map(|change| change.sentence.clone()).unwrap_or_default(),
+            field: about.and_then(|change| change.field.clone()),
+            fits: fits(&arguments),
+        };
+        calls.push(OldCall { arguments, drift, rule: change.map(|change| change.rule) });
+    };
+    let broken = |change: &&Change| change.axes.compat >= Compat::Adaptable;
+    let first = entry.changes.iter().find(broken);
+    if let Some(call) = &ordinary {
+        add(call.clone(), first.filter(|_| !fits(call)));
+    }
+    for change in &entry.changes {
+        let Some(witness) =
+            change.witness.as_ref().filter(|witness| witness.accepted_by == Side::Old)
+        else {
+            continue;
+        };
+        // A proof takes the smallest value that breaks; ordinary values around it leave nothing else to refuse.
+        let mut call = ordinary.clone().unwrap_or_else(|| witness.value.clone());
+        if let (Some(members), Some(shown)) = (call.as_object_mut(), witness.value.as_object()) {
+            let about = change.field.as_deref().and_then(|field| field.split('.').next());
+            if let Some((name, value)) = about.and_then(|name| Some((name, shown.get(name)?))) {
+                members.insert(name.to_owned(), value.clone());
+            }
+        }
+        let call = if takes(&call) && !fits(&call) { call } else { witness.value.clone() };
+        if call.is_object() {
+            add(call, Some(change));
+        }
+    }
+    calls
 }
 
 /// The required arguments, in the order of the schema.

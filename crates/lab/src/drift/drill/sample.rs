@@ -1,4 +1,4 @@
-//! A small call that a schema takes, made up. Pure.
+//! A small call that a schema takes, made up. Pure but for the folders that a command names.
 
 use contract::document::Tool;
 use contract::lexicon;
@@ -13,6 +13,20 @@ const DEPTH: usize = 12;
 pub struct Surroundings {
     /// Folders and files that the server likely may read, the likeliest first.
     pub paths: Vec<String>,
+}
+
+impl Surroundings {
+    /// Folders that the command names, then this one.
+    pub fn of_command(target: &mcp::Target) -> Surroundings {
+        let words = match target {
+            mcp::Target::Command(words) => words.as_slice(),
+            _ => &[],
+        };
+        let named = words.iter().skip(1).rev().filter(|word| std::path::Path::new(word).is_dir());
+        let mut paths: Vec<String> = named.cloned().collect();
+        paths.extend(std::env::current_dir().map(|here| here.display().to_string()));
+        Surroundings { paths }
+    }
 }
 
 /// How many ways there are to fill in the same schema.

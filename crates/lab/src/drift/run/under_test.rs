@@ -1,7 +1,7 @@
 //! The steps of a client under test: it acts in its own time, and the recorder is watched.
 
 use super::{Stage, Stop, broken, failed};
-use crate::drift::client::{Client, Ended};
+use crate::drift::client::{self, Client, Ended};
 use crate::drift::judge::{self, Miss, Seen};
 use crate::drift::scenario::Deed;
 use crate::recorder::Armed;
@@ -83,6 +83,10 @@ impl Stage<'_> {
                 let sentence = format!("the client did not end within {} s", wait.as_secs());
                 return Err(self.client_missed(&sentence, "an end", place));
             }
+            Ended::Wrote => {
+                let sentence = format!("the client {}", client::too_much());
+                return Err(self.client_missed(&sentence, "an end", place));
+            }
         };
         let log = client.events().await;
         let log = log
@@ -97,7 +101,10 @@ impl Stage<'_> {
         let said = self.client.as_ref().map(Client::said).unwrap_or_default();
         let seen =
             if said.trim().is_empty() { "nothing, and it wrote nothing".to_owned() } else { said };
-        let miss = Miss { sentence: sentence.to_owned(), expected: expected.to_owned(), seen };
+        let wrote = self.client.as_ref().is_some_and(Client::wrote_too_much);
+        let sentence =
+            if wrote { format!("the client {}", client::too_much()) } else { sentence.to_owned() };
+        let miss = Miss { sentence, expected: expected.to_owned(), seen };
         failed(place, vec![miss])
     }
 }

@@ -1,0 +1,423 @@
+//! The executed part of a gate: old calls against the server that was built, and the answers that they give.
+
+use crate::cmd::test;
+use crate::exit::Failure;
+use crate::files;
+use crate::output::Shell;
+use crate::running;
+use crate::server;
+use clap::Args;
+use contract::document::Tool;
+use contract::{Authority, Compat, Contract, Diff, Entry, Meaning, Subject};
+use lab::drift::drill::check::{self, Changed, Check, Checked, Tried};
+use lab::drift::drill::{Outcome, Surroundings, Trouble};
+use lab::drift::keep::{self, Kept};
+use lab::read::Document;
+use lab::report::{Standing, Suite};
+use mcp::{FetchOptions, Target};
+use report::{Question, ReviewAnswer, ReviewEntry, ReviewRecord};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The arguments.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Executed checks")]
+pub struct ExecuteArgs {
+    /// Send the server what old sessions would send, for each tool that changed
+    #[arg(long)]
+    execute: bool,
+    /// Call this tool although it may have effects (repeatable)
+    #[arg(long, value_name = "TOOL", requires = "execute")]
+    allow_effects: Vec<String>,
+    /// Send the server to a recorder by this environment variable, so that effects are seen
+    #[arg(long, value_name = "NAME", requires = "execute")]
+    recorder: Option<String>,
+    /// The command of the server that is replaced, split at spaces: what it does with old calls must be kept
+    #[arg(long, value_name = "COMMAND", requires = "execute")]
+    old_server: Option<String>,
+    /// Write each executed check as a test into this folder, beside the old and the new list
+    #[arg(long, value_name = "FOLDER", requires = "execute")]
+    keep: Option<String>,
+    /// Also run the tests of this file or folder (repeatable)
+    #[arg(long, value_name = "PATH")]
+    tests: Vec<String>,
+}
+
+/// Tools by name.
+type Tools<'c> = BTreeMap<&'c str, &'c Tool>;
+
+impl ExecuteArgs {
+    /// Executes what is asked for and fills the answers in. `target` is the server, where the gate was given one.
+    pub fn fill_in(
+        &self,
+        shell: &Shell,
+        target: Option<(Target, FetchOptions)>,
+        contracts: [&Contract; 2],
+        diff: &Diff,
+        record: &mut ReviewRecord,
+    ) -> Result<Standing, Failure> {
+        let mut standing = Standing::Clear;
+        if self.execute {
+            let Some((target, options)) = target else {
+                return Err(Failure::one(
+                    "--execute",
+                    "There is no server that could be called.",
+                    "Give the command that starts it: steadfast gate --execute -- COMMAND.",
+                ));
+            };
+            let [Contract::Tools(old), Contract::Tools(new)] = contracts else {
+                return Err(Failure::one(
+                    "--execute",
+                    "Old calls are made to the tools of an MCP server, and this lock is of another kind.",
+                    "Run decision contracts and fixtures of the API with --tests.",
+                ));
+            };
+            let by_name = |tools| -> Tools<'_> { named(tools) };
+            let (old, new) = (by_name(&old.tools), by_name(&new.tools));
+            let checked = self.checked(shell, &target, options, &old, diff)?;
+            for entry in &mut record.entries {
+                let changed = diff.entries.iter().find(|other| other.subject == entry.subject);
+                let Some(changed) = changed else { continue };
+                standing = graver(standing, answer(entry, changed, &checked));
+            }
+            if let Some(folder) = &self.keep {
+                self.write(folder, &target, [&old, &new], &checked, record)?;
+            }
+        }
+        if !self.tests.is_empty() {
+            standing = graver(standing, self.run_tests(shell, record)?);
+        }
+        Ok(standing)
+    }
+
+    fn checked(
+        &self,
+        shell: &Shell,
+        target: &Target,
+        options: FetchOptions,
+        old: &Tools<'_>,
+        diff: &Diff,
+    ) -> Result<Checked, Failure> {
+        let unknown = self.allow_effects.iter().find(|name| !old.contains_key(name.as_str()));
+        if let Some(name) = unknown {
+            return Err(Failure::one(
+                "--allow-effects",
+                format!("The lock has no tool `{}`.", crate::output::printable(name)),
+                "Old sessions know the tools of the lock alone: check the name.",
+            ));
+        }
+        let words = |text: &String| text.split_whitespace().map(str::to_owned).collect();
+        let check = Check {
+            target: target.clone(),
+            before: self.old_server.as_ref().map(words).map(Target::Command),
+            options,
+            allowed: self.allow_effects.iter().cloned().collect(),
+            recorder: self.recorder.clone(),
+            surroundings: Surroundings::of_command(target),
+        };
+        let changed: Vec<Changed<'_>> = diff
+            .entries
+            .iter()
+            .filter(|entry| entry.class > contract::Class::Cosmetic)
+            .filter_map(|entry| match &entry.subject {
+                Subject::Tool(name) => Some(Changed { old: old.get(name.as_str())?, entry }),
+                _ => None,
+            })
+            .collect();
+        let place = target.to_string();
+        let runtime = running::runtime()?;
+        let outcome = runtime.block_on(async {
+            tokio::select! {
+                outcome = check::check(&check, &changed) => Some(outcome),
+                () = mcp::interrupted() => None,
+            }
+        });
+        runtime.shutdown_background();
+        match outcome {
+            None => Err(Failure::one(place, "The checks were broken off.", "There is no result.")),
+            Some(Ok(checked)) => Ok(checked),
+            Some(Err(Trouble::Server(error))) => Err(server::failure(shell, error)),
+            Some(Err(Trouble::Machine(why))) => {
+                Err(Failure::one(place, format!("No loopback port can be had: {why}."), ""))
+            }
+            Some(Err(Trouble::Nothing(_))) => {
+                Err(Failure::one(place, "There is nothing that could be tried.", ""))
+            }
+        }
+    }
+
+    /// Writes what was executed as tests.
+    fn write(
+        &self,
+        folder: &str,
+        target: &Target,
+        [old, new]: [&Tools<'_>; 2],
+        checked: &Checked,
+        record: &mut ReviewRecord,
+    ) -> Result<(), Failure> {
+        let Target::Command(command) = target else {
+            return Err(Failure::one(
+                "--keep",
+                "A kept test starts the server, and this one is at an address.",
+                "Give the command that starts it: steadfast gate --execute --keep FOLDER -- COMMAND.",
+            ));
+        };
+        let here = Path::new(folder);
+        std::fs::create_dir_all(here).map_err(|why| {
+            Failure::one(folder, format!("The folder cannot be made: {why}."), "")
+        })?;
+        for entry in &mut record.entries {
+            let name = entry.subject.name();
+            let (Some(old), Some(Ok(tried))) = (old.get(name), checked.tools.get(name)) else {
+                continue;
+            };
+            let digest = entry.to.as_ref().or(entry.from.as_ref()).map(|at| at.digest.to_string());
+            let kept = Kept {
+                name: keep::name(name, &digest.unwrap_or_default()),
+                old,
+                new: new.get(name).copied(),
+                command,
+                recorder: self.recorder.as_deref(),
+                tried,
+            };
+            for (file, text) in keep::files(&kept) {
+                let path = here.join(file);
+                files::write(&path, &text)?;
+                entry.kept = Some(path.display().to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs tests, and takes from them whether the server announces its change in time.
+    fn run_tests(&self, shell: &Shell, record: &mut ReviewRecord) -> Result<Standing, Failure> {
+        let suites = test::run_all(shell, &self.tests)?;
+        let standing = lab::report::standing(&suites);
+        for suite in &suites {
+            told(suite, record)?;
+            for case in suite.cases.iter().filter(|case| !case.verdict().passes()) {
+                let word = case.verdict().word();
+                let line = format!("{word}: {} ({}): {}", case.name, case.place, case.told());
+                shell.note(&crate::output::printable(&line));
+            }
+        }
+        if suites.is_empty() {
+            let place = self.tests.join(" ");
+            return Err(Failure::one(place, "There is no test here.", "Leave --tests out."));
+        }
+        Ok(standing)
+    }
+}
+
+fn named(tools: &[Tool]) -> Tools<'_> {
+    tools.iter().map(|tool| (tool.name.as_str(), tool)).collect()
+}
+
+/// Failed before undecided before clear.
+fn graver(a: Standing, b: Standing) -> Standing {
+    let rank = |standing| match standing {
+        Standing::Clear => 0,
+        Standing::Undecided => 1,
+        Standing::Failed => 2,
+    };
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+/// A scenario in which the server itself says that its list changed answers the fourth question of its tools.
+fn told(suite: &Suite, record: &mut ReviewRecord) -> Result<(), Failure> {
+    let document = Document::parse(&suite.name, &files::read(&suite.name)?)?;
+    if document.first_key() != Some("drift") {
+        return Ok(());
+    }
+    let tools = lab::drift::announced(Path::new(&suite.name), &document)?;
+    for entry in &mut record.entries {
+        if !tools.iter().any(|tool| tool == entry.subject.name()) {
+            continue;
+        }
+        let failed = suite.cases.iter().find(|case| !case.verdict().passes());
+        let answer = match failed {
+            None => ReviewAnswer::Yes {
+                checked: format!(
+                    "executed: {}: the server says so, and whoever then looks is shown the new list",
+                    suite.name
+                ),
+            },
+            Some(case) => {
+                ReviewAnswer::No { checked: format!("executed: {}: {}", suite.name, case.told()) }
+            }
+        };
+        entry.answers.insert(Question::NotifiedWhenReady, answer);
+    }
+    Ok(())
+}
+
+/// Fills in what was executed for one subject.
+fn answer(entry: &mut ReviewEntry, changed: &Entry, checked: &Checked) -> Standing {
+    if !checked.announces && matches!(entry.subject, Subject::Tool(_)) {
+        entry.answers.insert(
+            Question::NotifiedWhenReady,
+            ReviewAnswer::NotApplicable {
+                why: "executed: the server does not declare tools.listChanged: it tells nobody, and an old session keeps its list"
+                    .to_owned(),
+            },
+        );
+    }
+    let tried = match checked.tools.get(entry.subject.name()) {
+        // What is new has no old sessions.
+        None => return Standing::Clear,
+        Some(Err(why)) => {
+            let run = format!("the old call by hand: {why}");
+            entry.answers.insert(Question::RefusedBeforeEffect, ReviewAnswer::NotChecked { run });
+            return Standing::Undecided;
+        }
+        Some(Ok(tried)) => tried,
+    };
+    let name = entry.subject.name().to_owned();
+    let line = |one: &Tried| {
+        let arguments = report::escape::one_line(&one.arguments, 120);
+        format!("{name}({arguments}) {}", one.answered)
+    };
+    let of = |is: fn(&Outcome) -> bool| tried.iter().filter(move |one| is(&one.outcome));
+    let refused: Vec<&Tried> = of(|o| matches!(o, Outcome::Refused { .. })).collect();
+    let wrong: Vec<&Tried> = of(|o| matches!(o, Outcome::Else(_))).collect();
+    let open: Vec<&Tried> = of(|o| matches!(o, Outcome::Open(_))).collect();
+    for one in &wrong {
+        if let Outcome::Else(what) = &one.outcome {
+            entry.faults.push(format!("{}: {what}", line(one)));
+        }
+    }
+    let mut set = |question, answer| {
+        entry.answers.insert(question, answer);
+    };
+    set(Question::OldArguments, old_arguments(changed, tried, &line));
+    set(Question::SameMeaning, same_meaning(changed, tried, &refused, &wrong, &open, &line));
+    set(Question::RefusedBeforeEffect, before_effect(&refused, &wrong, &open, &line));
+    if let Some(answer) = repair(changed, &refused, &line) {
+        set(Question::RepairWithoutAuthority, answer);
+    }
+    match (wrong.is_empty(), open.is_empty()) {
+        (false, _) => Standing::Failed,
+        (true, false) => Standing::Undecided,
+        (true, true) => Standing::Clear,
+    }
+}
+
+/// How a call is told.
+type Line<'l> = &'l dyn Fn(&Tried) -> String;
+
+fn old_arguments(changed: &Entry, tried: &[Tried], line: Line<'_>) -> ReviewAnswer {
+    if let Some(one) = tried.iter().find(|one| !one.done) {
+        return ReviewAnswer::No { checked: format!("executed: {}", line(one)) };
+    }
+    // Taken by a server is each call that was made; a change that no call was about is judged by the comparison.
+    let untried = changed.changes.iter().find(|change| {
+        change.axes.compat >= Compat::Adaptable
+            && !tried.iter().any(|one| one.rule == Some(change.rule))
+    });
+    match untried {
+        Some(change) => ReviewAnswer::No {
+            checked: format!("{} {} (no old call was made about it)", change.rule, change.sentence),
+        },
+        None => ReviewAnswer::Yes {
+            checked: format!("executed: {}", tried.iter().map(line).collect::<Vec<_>>().join("; ")),
+        },
+    }
+}
+
+fn same_meaning(
+    changed: &Entry,
+    tried: &[Tried],
+    refused: &[&Tried],
+    wrong: &[&Tried],
+    open: &[&Tried],
+    line: Line<'_>,
+) -> ReviewAnswer {
+    if let Some(one) = wrong.first() {
+        let Outcome::Else(what) = &one.outcome else { unreachable!("only such are among them") };
+        return ReviewAnswer::No { checked: format!("executed: {}: {what}", line(one)) };
+    }
+    if let Some(one) = open.first() {
+        let Outcome::Open(why) = &one.outcome else { unreachable!("only such are among them") };
+        return ReviewAnswer::Undecided { why: format!("executed: {}: {why}", line(one)) };
+    }
+    if refused.len() == tried.len() {
+        return ReviewAnswer::NotApplicable {
+            why: "executed: old calls are refused, so they mean nothing".to_owned(),
+        };
+    }
+    let kept = match tried.iter().all(|one| one.against_old) {
+        true => "old calls did what they do at the server that is replaced",
+        false => "old calls did what the control call does",
+    };
+    let moved = |is: Meaning| changed.changes.iter().find(|change| change.axes.meaning == is);
+    match (changed.axes.meaning, moved(changed.axes.meaning)) {
+        (Meaning::Same, _) => ReviewAnswer::Yes {
+            checked: format!("executed: {kept}; compared: nothing says otherwise"),
+        },
+        (Meaning::Changed, change) => ReviewAnswer::No {
+            checked: format!("{} (executed: {kept}, for the values tried)", told_of(change)),
+        },
+        (Meaning::Unknown, change) => ReviewAnswer::Undecided {
+            why: format!("{} (executed: {kept}, for the values tried)", told_of(change)),
+        },
+    }
+}
+
+fn told_of(change: Option<&contract::Change>) -> String {
+    match change {
+        Some(change) => format!("{} {}", change.rule, change.sentence),
+        None => "it follows from its changes together".to_owned(),
+    }
+}
+
+fn before_effect(
+    refused: &[&Tried],
+    wrong: &[&Tried],
+    open: &[&Tried],
+    line: Line<'_>,
+) -> ReviewAnswer {
+    if let Some(one) = wrong.first() {
+        let Outcome::Else(what) = &one.outcome else { unreachable!("only such are among them") };
+        return ReviewAnswer::No { checked: format!("executed: {}: {what}", line(one)) };
+    }
+    if let Some(one) = open.first() {
+        return ReviewAnswer::Undecided { why: format!("executed: {}", line(one)) };
+    }
+    let Some(one) = refused.first() else {
+        return ReviewAnswer::NotApplicable {
+            why: "executed: nothing is refused: old calls go on as before".to_owned(),
+        };
+    };
+    match (&one.reached, one.reads) {
+        (Some(_), _) => ReviewAnswer::Yes {
+            checked: format!("executed: {}; nothing reached the recorder", line(one)),
+        },
+        (None, Some(why)) => ReviewAnswer::Yes {
+            checked: format!("executed: {}; there is no effect, {why}", line(one)),
+        },
+        (None, None) => ReviewAnswer::Undecided {
+            why: format!("executed: {}; effects were not observed: --recorder NAME", line(one)),
+        },
+    }
+}
+
+/// Whether the error of a refusal leads to the repair, and what is missing is no authority.
+fn repair(changed: &Entry, refused: &[&Tried], line: Line<'_>) -> Option<ReviewAnswer> {
+    let mut explained = None;
+    for one in refused {
+        let Outcome::Refused { repairable, why } = &one.outcome else { continue };
+        let told = format!("executed: {}: {why}", line(one));
+        if !repairable {
+            return Some(ReviewAnswer::No { checked: told });
+        }
+        explained.get_or_insert(told);
+    }
+    let told = explained?;
+    match changed.axes.authority {
+        Authority::Same | Authority::Narrower => Some(ReviewAnswer::Yes {
+            checked: format!("{told}; compared: nothing reaches further"),
+        }),
+        // What the comparison says of the authority stands.
+        Authority::Wider | Authority::Unknown => None,
+    }
+}
