@@ -50,6 +50,9 @@ pub const MESSAGE_CHARS: usize = 280;
 /// Bytes of what a client under test wrote that are shown: the last ones.
 pub const SAID: usize = 2_000;
 
+/// Lines of it that are shown.
+pub const SAID_LINES: usize = 20;
+
 /// Bytes that a client under test may write, and that its events may have: one that writes more does not stop.
 pub const CLIENT_OUTPUT: usize = 8 << 20;
 

@@ -12,6 +12,7 @@ mod decision;
 mod decision_map;
 mod diff;
 mod drift;
+mod drift_hooks;
 mod drill;
 mod faults;
 mod front;

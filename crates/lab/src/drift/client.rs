@@ -124,7 +124,9 @@ impl Client {
     pub fn said(&self) -> String {
         let written = self.lock();
         let from = written.bytes.len().saturating_sub(limits::SAID);
-        String::from_utf8_lossy(&written.bytes[from..]).into_owned()
+        let text = String::from_utf8_lossy(&written.bytes[from..]).into_owned();
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(limits::SAID_LINES)..].join("\n")
     }
 
     /// Its event log; `None` where it has none.

@@ -277,29 +277,39 @@ fn answer(entry: &mut ReviewEntry, changed: &Entry, checked: &Checked) -> Standi
         let arguments = report::escape::one_line(&one.arguments, 120);
         format!("{name}({arguments}) {}", one.answered)
     };
-    let of = |is: fn(&Outcome) -> bool| tried.iter().filter(move |one| is(&one.outcome));
-    let refused: Vec<&Tried> = of(|o| matches!(o, Outcome::Refused { .. })).collect();
-    let wrong: Vec<&Tried> = of(|o| matches!(o, Outcome::Else(_))).collect();
-    let open: Vec<&Tried> = of(|o| matches!(o, Outcome::Open(_))).collect();
-    for one in &wrong {
-        if let Outcome::Else(what) = &one.outcome {
-            entry.faults.push(format!("{}: {what}", line(one)));
+    let is_refused = |one: &&Tried| matches!(one.outcome, Outcome::Refused { .. });
+    let refused: Vec<&Tried> = tried.iter().filter(is_refused).collect();
+    // The gravest of what was not as it must be: it answers what the calls meant and what they did.
+    let (mut standing, mut unsound) = (Standing::Clear, None);
+    for one in tried {
+        let (found, told) = match &one.outcome {
+            Outcome::Kept(_) | Outcome::Refused { .. } => continue,
+            Outcome::Else(what) => {
+                let told = format!("{}: {what}", line(one));
+                entry.faults.push(told.clone());
+                (Standing::Failed, ReviewAnswer::No { checked: format!("executed: {told}") })
+            }
+            Outcome::Open(why) => {
+                let why = format!("executed: {}: {why}", line(one));
+                (Standing::Undecided, ReviewAnswer::Undecided { why })
+            }
+        };
+        if unsound.is_none() || graver(standing, found) != standing {
+            unsound = Some(told);
         }
+        standing = graver(standing, found);
     }
     let mut set = |question, answer| {
         entry.answers.insert(question, answer);
     };
     set(Question::OldArguments, old_arguments(changed, tried, &line));
-    set(Question::SameMeaning, same_meaning(changed, tried, &refused, &wrong, &open, &line));
-    set(Question::RefusedBeforeEffect, before_effect(&refused, &wrong, &open, &line));
+    let meaning = || same_meaning(changed, tried, &refused, &line);
+    set(Question::SameMeaning, unsound.clone().unwrap_or_else(meaning));
+    set(Question::RefusedBeforeEffect, unsound.unwrap_or_else(|| before_effect(&refused, &line)));
     if let Some(answer) = repair(changed, &refused, &line) {
         set(Question::RepairWithoutAuthority, answer);
     }
-    match (wrong.is_empty(), open.is_empty()) {
-        (false, _) => Standing::Failed,
-        (true, false) => Standing::Undecided,
-        (true, true) => Standing::Clear,
-    }
+    standing
 }
 
 /// How a call is told.
@@ -328,18 +338,8 @@ fn same_meaning(
     changed: &Entry,
     tried: &[Tried],
     refused: &[&Tried],
-    wrong: &[&Tried],
-    open: &[&Tried],
     line: Line<'_>,
 ) -> ReviewAnswer {
-    if let Some(one) = wrong.first() {
-        let Outcome::Else(what) = &one.outcome else { unreachable!("only such are among them") };
-        return ReviewAnswer::No { checked: format!("executed: {}: {what}", line(one)) };
-    }
-    if let Some(one) = open.first() {
-        let Outcome::Open(why) = &one.outcome else { unreachable!("only such are among them") };
-        return ReviewAnswer::Undecided { why: format!("executed: {}: {why}", line(one)) };
-    }
     if refused.len() == tried.len() {
         return ReviewAnswer::NotApplicable {
             why: "executed: old calls are refused, so they mean nothing".to_owned(),
@@ -370,19 +370,7 @@ fn told_of(change: Option<&contract::Change>) -> String {
     }
 }
 
-fn before_effect(
-    refused: &[&Tried],
-    wrong: &[&Tried],
-    open: &[&Tried],
-    line: Line<'_>,
-) -> ReviewAnswer {
-    if let Some(one) = wrong.first() {
-        let Outcome::Else(what) = &one.outcome else { unreachable!("only such are among them") };
-        return ReviewAnswer::No { checked: format!("executed: {}: {what}", line(one)) };
-    }
-    if let Some(one) = open.first() {
-        return ReviewAnswer::Undecided { why: format!("executed: {}", line(one)) };
-    }
+fn before_effect(refused: &[&Tried], line: Line<'_>) -> ReviewAnswer {
     let Some(one) = refused.first() else {
         return ReviewAnswer::NotApplicable {
             why: "executed: nothing is refused: old calls go on as before".to_owned(),
