@@ -6,7 +6,9 @@
 
 use crate::ids::chance;
 use crate::keys::beside;
-use crate::{ApprovalId, Approver, Millis, Ruling, StoreError, approval, limits};
+use crate::{
+    Approval, ApprovalId, Approver, Millis, Ruling, Settlement, Store, StoreError, approval, limits,
+};
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -171,6 +173,57 @@ pub fn kept(database: &Path) -> Vec<String> {
     let mut names: Vec<String> = names.take(most).collect();
     names.sort();
     names
+}
+
+/// Whose key is used: the one that is named, or the only one whose key is beside the store.
+///
+/// # Errors
+/// Where the named one is not enrolled, or nobody is named and not exactly one key is here.
+pub async fn chosen(
+    store: &dyn Store,
+    database: &Path,
+    name: Option<&str>,
+) -> Result<Result<String, Unchosen>, StoreError> {
+    let enrolled = store.approvers().await?;
+    let known = kept(database);
+    let here: Vec<&String> =
+        enrolled.iter().map(|one| &one.name).filter(|name| known.contains(name)).collect();
+    Ok(match (name, here.as_slice()) {
+        (Some(name), _) if enrolled.iter().any(|one| one.name == *name) => Ok(name.to_owned()),
+        (Some(_), _) => Err(Unchosen::Unknown),
+        (None, [one]) => Ok((*one).clone()),
+        (None, []) => Err(Unchosen::None),
+        (None, _) => Err(Unchosen::Several),
+    })
+}
+
+/// Why nobody is the approver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unchosen {
+    /// No approver of the given name is enrolled.
+    Unknown,
+    /// The key of no approver is on this machine.
+    None,
+    /// The keys of several are.
+    Several,
+}
+
+/// Puts a person's word on one exact action on record. With a key it is signed; an approval demands one.
+///
+/// # Errors
+/// Where the store refuses it: it is decided already, void, or over, or the key is not the one that is enrolled.
+pub async fn say(
+    store: &dyn Store,
+    waiting: &Approval,
+    ruling: Ruling,
+    by: &str,
+    key: Option<&ApproverKey>,
+    at: Millis,
+) -> Result<(), StoreError> {
+    let sign =
+        |key: &ApproverKey| key.sign(waiting.id, &waiting.action_digest, waiting.expires, ruling);
+    let signature = key.map(sign);
+    store.settle(Settlement { id: waiting.id, ruling, by: by.to_owned(), signature, at }).await
 }
 
 /// Removes the key of an approver from beside a store, where it is there.

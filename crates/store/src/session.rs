@@ -74,6 +74,8 @@ pub struct SessionQuery {
     pub server: Option<String>,
     /// Open ones alone.
     pub open: bool,
+    /// Those older than this one alone: the last of a page gives the next.
+    pub before: Option<SessionId>,
     /// At most so many; zero stands for as many as the store gives at once.
     pub limit: u32,
 }

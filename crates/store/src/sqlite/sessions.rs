@@ -98,11 +98,15 @@ pub(super) fn list(
     query: &SessionQuery,
     gone: &mut Gone<'_>,
 ) -> Result<Vec<Session>, StoreError> {
+    // Open ones are few among many, and have an index of their own. No id is behind `~`.
+    let open = if query.open { "AND ended_at IS NULL" } else { "" };
     rows(
         conn,
-        "SELECT * FROM session WHERE (?1 IS NULL OR server = ?1) AND (NOT ?2 OR ended_at IS NULL)
-         ORDER BY id DESC LIMIT ?3",
-        &[&query.server, &query.open, &rows_of(query.limit)],
+        &format!(
+            "SELECT * FROM session WHERE (?1 IS NULL OR server = ?1) {open} AND id < coalesce(?2, '~')
+             ORDER BY id DESC LIMIT ?3"
+        ),
+        &[&query.server, &query.before.map(|id| id.to_string()), &rows_of(query.limit)],
         |row| {
             let ended_at: Option<Millis> = row.get("ended_at")?;
             let writer = writer_of(row)?;
