@@ -31,12 +31,6 @@ pub const LISTED: u32 = 50;
 /// Events that wait to be printed: past this a slow terminal slows the gateways' telling, not their work.
 pub const TAILED: usize = 1_024;
 
-/// Gateways that are followed at once: one for each server of some clients.
-pub const FOLLOWED: usize = 200;
-
-/// The pause between two looks for gateways that were started: a person does not notice it.
-pub const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(500);
-
 /// How often the file of tokens is looked at while a gateway runs: what was taken back opens nothing after that.
 pub const TOKENS: std::time::Duration = std::time::Duration::from_millis(500);
 

@@ -51,16 +51,7 @@ pub async fn ask(
     store: &StoreArgs,
     filter: &Filter,
 ) -> Result<(Vec<Status>, Vec<String>), Failure> {
-    let (mut found, mut silent) = (Vec::new(), Vec::new());
-    for socket in control::running(&folder(store)?) {
-        match control::ask(&socket, filter).await {
-            Ok(status) => found.push(status),
-            // It ended while it was asked.
-            Err(_) if !socket.exists() => {}
-            Err(why) => silent.push(format!("{}: {why}", socket.display())),
-        }
-    }
-    Ok((found, silent))
+    Ok(control::ask_all(&folder(store)?, filter).await)
 }
 
 /// Reads SERVER or SERVER/TOOL. Names of servers may have slashes of their own, so what is known decides.

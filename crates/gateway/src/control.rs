@@ -10,6 +10,7 @@ use crate::{Events, limits};
 use mcp::framing::{Line, Lines};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -17,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -267,4 +268,48 @@ impl Tail {
             }));
         }
     }
+}
+
+/// Follows every gateway that works on a store, also those that start later, until nobody listens. Each event is the JSON
+/// line that it is.
+pub async fn follow(folder: PathBuf, events: mpsc::Sender<String>) {
+    let mut followed: BTreeSet<PathBuf> = BTreeSet::new();
+    let (ended, mut endings) = mpsc::unbounded_channel::<PathBuf>();
+    while !events.is_closed() {
+        while let Ok(path) = endings.try_recv() {
+            followed.remove(&path);
+        }
+        for path in running(&folder) {
+            if followed.contains(&path) || followed.len() >= limits::FOLLOWED {
+                continue;
+            }
+            // One that does not answer yet is asked again at the next look.
+            let Ok(mut tail) = Tail::of(&path).await else { continue };
+            followed.insert(path.clone());
+            let (events, ended) = (events.clone(), ended.clone());
+            tokio::spawn(async move {
+                while let Ok(Some(event)) = tail.next().await {
+                    if events.send(event).await.is_err() {
+                        return;
+                    }
+                }
+                let _ = ended.send(path);
+            });
+        }
+        tokio::time::sleep(limits::LOOK_AGAIN).await;
+    }
+}
+
+/// Asks every gateway that runs. One that does not answer is named in the second list, with the reason.
+pub async fn ask_all(folder: &Path, filter: &Filter) -> (Vec<Status>, Vec<String>) {
+    let (mut found, mut silent) = (Vec::new(), Vec::new());
+    for socket in running(folder) {
+        match ask(&socket, filter).await {
+            Ok(status) => found.push(status),
+            // It ended while it was asked.
+            Err(_) if !socket.exists() => {}
+            Err(why) => silent.push(format!("{}: {why}", socket.display())),
+        }
+    }
+    (found, silent)
 }

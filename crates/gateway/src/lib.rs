@@ -4,6 +4,7 @@
 //! client with one [`Upstream`]; [`wrap`] puts them on a pipe. What happens to a call is one function, from the top to
 //! the bottom: [`call`].
 
+pub mod accept;
 pub mod adapt;
 pub mod call;
 pub mod catalogue;
@@ -12,6 +13,7 @@ pub mod control;
 pub mod event;
 pub mod front;
 pub mod heavy;
+pub mod leaning;
 pub mod limits;
 pub mod metrics;
 pub mod mirror;

@@ -340,5 +340,14 @@ pub const CARD_FIELDS: usize = 60;
 /// Characters of one value that an approver is shown.
 pub const CARD_VALUE: usize = 400;
 
+/// Ids of one list that an approver is shown; the digest covers all.
+pub const CARD_IDS: usize = 5;
+
 /// How deep targets are looked for in the arguments: real ones nest three deep.
 pub const CARD_DEPTH: usize = 8;
+
+/// Gateways that are followed at once: one for each server of some clients.
+pub const FOLLOWED: usize = 200;
+
+/// The pause between two looks for gateways that were started: a person does not notice it.
+pub const LOOK_AGAIN: Duration = Duration::from_millis(500);

@@ -5,12 +5,13 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Shell, printable};
 use crate::running;
 use crate::state::{StoreArgs, block_on, failure, now, who};
-use contract::{Diff, Options, Tool, ToolList};
+use contract::Diff;
+use gateway::accept::{difference, grant, is_open};
 use gateway::status::{Filter, Remembered, RememberedTool, remembered};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal};
-use store::{Access, GrantHow, NewGrant, Sqlite, Store, StoreError};
+use store::{Access, Sqlite, StoreError};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -83,7 +84,7 @@ Examples:
                 )
             })?;
             if self.asked(shell, known, &moved, &diff)? {
-                block_on(grant(&store, known, &moved)).map_err(failed)?;
+                block_on(grant(&store, known, &moved, &who(), now())).map_err(failed)?;
                 if self.format == Plain::Text {
                     let names: Vec<String> =
                         moved.iter().map(|tool| printable(&tool.tool)).collect();
@@ -105,56 +106,6 @@ Examples:
         })?;
         Ok(if refused { Exit::Findings } else { Exit::Fine })
     }
-}
-
-/// True where what is listed is not what was granted.
-fn is_open(tool: &RememberedTool) -> bool {
-    let Some(advertised) = &tool.advertised else { return false };
-    tool.granted.as_ref().is_none_or(|granted| {
-        granted.revision.digest != advertised.digest || granted.gone_at.is_some()
-    })
-}
-
-/// What the store remembers of these tools, on both sides; or the name of one that it does not.
-async fn difference(
-    store: &Sqlite,
-    server: &str,
-    moved: &[&RememberedTool],
-) -> Result<Result<Diff, String>, StoreError> {
-    let (mut old, mut new) = (ToolList::default(), ToolList::default());
-    for tool in moved {
-        let granted = tool.granted.as_ref().map(|granted| &granted.revision);
-        for (side, revision) in [(&mut old, granted), (&mut new, tool.advertised.as_ref())] {
-            let Some(revision) = revision else { continue };
-            let asked = store.definition(server.into(), tool.tool.clone(), revision.digest.clone());
-            let definition = asked.await?;
-            let raw = definition.and_then(|text| serde_json::from_str(&text).ok());
-            let Some(raw) = raw else { return Ok(Err(tool.tool.clone())) };
-            side.tools.push(Tool { name: tool.tool.clone(), raw, ordinal: revision.ordinal });
-        }
-    }
-    Ok(Ok(contract::tools::diff(&old, &new, &Options::default())))
-}
-
-async fn grant(
-    store: &Sqlite,
-    known: &Remembered,
-    moved: &[&RememberedTool],
-) -> Result<(), StoreError> {
-    for tool in moved {
-        let Some(advertised) = &tool.advertised else { continue };
-        let grant = NewGrant {
-            server: known.server.clone(),
-            scope: known.scope.clone(),
-            tool: tool.tool.clone(),
-            digest: advertised.digest.clone(),
-            how: GrantHow::Accepted,
-            by: who(),
-            at: now(),
-        };
-        store.grant(grant).await?;
-    }
-    Ok(())
 }
 
 impl Accept {

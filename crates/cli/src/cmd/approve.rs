@@ -3,11 +3,11 @@
 use crate::args::{Command, Plain};
 use crate::exit::{Exit, Failure};
 use crate::output::{Shell, printable};
-use crate::state::{StoreArgs, failure, now, shown_time, wait};
+use crate::state::{StoreArgs, block_on, failure, now, shown_time, wait};
 use crate::terminal::Terminal;
 use serde_json::{Value, json};
-use store::approver::{self, ApproverKey};
-use store::{Access, Approval, ApprovalId, Ruling, Settlement, Sqlite, Store};
+use store::approver::{self, ApproverKey, Unchosen};
+use store::{Access, Approval, ApprovalId, Ruling, Sqlite, Store};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -68,16 +68,8 @@ Examples:
         let passphrase =
             terminal.passphrase(&format!("Passphrase of {name} to approve this call once: "))?;
         let key = ApproverKey::open(&path, &name, &passphrase).map_err(|e| failure(&path, &e))?;
-        let signature =
-            key.sign(waiting.id, &waiting.action_digest, waiting.expires, Ruling::Approved);
-        let settlement = Settlement {
-            id: waiting.id,
-            ruling: Ruling::Approved,
-            by: name,
-            signature: Some(signature),
-            at: now(),
-        };
-        wait(store.settle(settlement))?;
+        let said = approver::say(&store, &waiting, Ruling::Approved, &name, Some(&key), now());
+        block_on(said).map_err(|error| failure(&path, &error))?;
         shell.print(&format!("approved {}: it covers this call once\n", waiting.id))?;
         Ok(Exit::Fine)
     }
@@ -96,9 +88,9 @@ Examples:
         let store = self.by.store.open(Access::Command)?;
         let waiting = named(&store, &self.id)?;
         let by = self.by.approver(&store)?;
-        let settlement =
-            Settlement { id: waiting.id, ruling: Ruling::Denied, by, signature: None, at: now() };
-        wait(store.settle(settlement))?;
+        let path = self.by.store.path()?;
+        let said = approver::say(&store, &waiting, Ruling::Denied, &by, None, now());
+        block_on(said).map_err(|error| failure(&path, &error))?;
         shell.print(&format!("denied {}\n", waiting.id))?;
         Ok(Exit::Fine)
     }
@@ -123,29 +115,39 @@ impl Approve {
 impl By {
     /// Whose key is used: the one that is named, or the only one that is here.
     fn approver(&self, store: &Sqlite) -> Result<String, Failure> {
-        let enrolled = wait(store.approvers())?;
-        let kept = approver::kept(&self.store.path()?);
-        let here: Vec<&String> =
-            enrolled.iter().map(|one| &one.name).filter(|name| kept.contains(name)).collect();
-        match (&self.name, here.as_slice()) {
-            (Some(name), _) if enrolled.iter().any(|one| one.name == *name) => Ok(name.clone()),
-            (Some(name), _) => Err(Failure::one(
-                printable(name),
-                "No approver of this name is enrolled.",
-                "See who is: steadfast approver list.",
-            )),
-            (None, [one]) => Ok((*one).clone()),
-            (None, []) => Err(Failure::one(
-                "--as",
-                "The key of no approver is on this machine.",
-                "Enrol one: steadfast approver enrol NAME.",
-            )),
-            (None, _) => Err(Failure::one(
-                "--as",
-                "The keys of several approvers are on this machine.",
-                "Say who you are: --as NAME.",
-            )),
-        }
+        chosen(store, &self.store, self.name.as_deref())?
+            .map_err(|why| unchosen(why, self.name.as_deref()))
+    }
+}
+
+/// Whose key is used, or why nobody's is.
+pub fn chosen(
+    store: &Sqlite,
+    at: &StoreArgs,
+    name: Option<&str>,
+) -> Result<Result<String, Unchosen>, Failure> {
+    let path = at.path()?;
+    block_on(approver::chosen(store, &path, name)).map_err(|error| failure(&path, &error))
+}
+
+/// Why there is no approver, and what to do.
+pub fn unchosen(why: Unchosen, name: Option<&str>) -> Failure {
+    match why {
+        Unchosen::Unknown => Failure::one(
+            printable(name.unwrap_or_default()),
+            "No approver of this name is enrolled.",
+            "See who is: steadfast approver list.",
+        ),
+        Unchosen::None => Failure::one(
+            "--as",
+            "The key of no approver is on this machine.",
+            "Enrol one: steadfast approver enrol NAME.",
+        ),
+        Unchosen::Several => Failure::one(
+            "--as",
+            "The keys of several approvers are on this machine.",
+            "Say who you are: --as NAME.",
+        ),
     }
 }
 
@@ -224,6 +226,28 @@ fn card_in_words(waiting: &Approval) -> String {
     for target in rows("targets") {
         text.push_str(&format!("  target      {}\n", pair(target)));
     }
+    if let Some(ids) = card["ids"].as_object() {
+        let first = ids["first"].as_array().map_or(&[][..], Vec::as_slice);
+        let first: Vec<String> = first.iter().filter_map(Value::as_str).map(printable).collect();
+        text.push_str(&format!(
+            "  first ids   {}; all {}: {}\n",
+            first.join(", "),
+            ids["count"],
+            ids["digest"].as_str().unwrap_or_default()
+        ));
+    }
+    for from in rows("eligible") {
+        let member =
+            from["member"].as_str().map_or(String::new(), |m| format!("{} of ", quoted(m)));
+        text.push_str(&format!(
+            "  eligible    {}, from {member}{}\n",
+            pair(from),
+            quoted(from["tool"].as_str().unwrap_or_default())
+        ));
+    }
+    if let Some(reversible) = card["reversible"].as_str() {
+        text.push_str(&format!("  reversible  {reversible}\n"));
+    }
     text.push_str(&format!("  waits over  {}\n", word("reason")));
     for moved in rows("moved") {
         let field =
@@ -255,6 +279,9 @@ fn card_in_words(waiting: &Approval) -> String {
     }
     if let Some(more) = card["more_arguments"].as_u64().filter(|more| *more > 0) {
         text.push_str(&format!("  and {more} more arguments\n"));
+    }
+    if let Some(says) = card["says"].as_str() {
+        text.push_str(&format!("  server says {}\n", quoted(says)));
     }
     if !rows("adapted_by").is_empty() {
         let by: Vec<&str> = rows("adapted_by").iter().filter_map(Value::as_str).collect();

@@ -40,7 +40,8 @@ Examples:
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
         let store = self.store.open(Access::Read)?;
-        let query = SessionQuery { server: self.server, open: self.open, limit: self.limit.max(1) };
+        let limit = self.limit.max(1);
+        let query = SessionQuery { server: self.server, open: self.open, before: None, limit };
         let found = wait(store.sessions(query))?;
         print_list(shell, self.format, ("sessions", "no such session"), &found, line, object)?;
         Ok(Exit::Fine)

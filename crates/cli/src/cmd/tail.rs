@@ -5,10 +5,8 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Shell, printable};
 use crate::state::{StoreArgs, shown_time};
 use crate::{limits, running};
-use gateway::control::{self, Tail};
+use gateway::control;
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 use tokio::sync::mpsc;
 
 /// The arguments.
@@ -35,7 +33,7 @@ Examples:
         let folder = running::folder(&self.store)?;
         running::runtime()?.block_on(async {
             let (sender, mut events) = mpsc::channel(limits::TAILED);
-            let follower = tokio::spawn(follow(folder, sender));
+            let follower = tokio::spawn(control::follow(folder, sender));
             let stop = mcp::interrupted();
             tokio::pin!(stop);
             loop {
@@ -52,35 +50,6 @@ Examples:
             follower.abort();
             Ok(Exit::Fine)
         })
-    }
-}
-
-/// Follows every gateway, also those that start later.
-async fn follow(folder: PathBuf, events: mpsc::Sender<String>) {
-    let mut followed: BTreeSet<PathBuf> = BTreeSet::new();
-    let (ended, mut endings) = mpsc::unbounded_channel::<PathBuf>();
-    loop {
-        while let Ok(path) = endings.try_recv() {
-            followed.remove(&path);
-        }
-        for path in control::running(&folder) {
-            if followed.contains(&path) || followed.len() >= limits::FOLLOWED {
-                continue;
-            }
-            // One that does not answer yet is asked again at the next look.
-            let Ok(mut tail) = Tail::of(&path).await else { continue };
-            followed.insert(path.clone());
-            let (events, ended) = (events.clone(), ended.clone());
-            tokio::spawn(async move {
-                while let Ok(Some(event)) = tail.next().await {
-                    if events.send(event).await.is_err() {
-                        return;
-                    }
-                }
-                let _ = ended.send(path);
-            });
-        }
-        tokio::time::sleep(limits::LOOK_AGAIN).await;
     }
 }
 

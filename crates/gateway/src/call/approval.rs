@@ -180,6 +180,8 @@ async fn ask(
     let last = last.and_then(|last| serde_json::from_str::<Value>(&last.card?).ok());
     let destroys = plan.live.iter().any(|l| !l.hints().read_only && l.hints().destructive);
     let revision = plan.ground.live.clone().unwrap_or_default();
+    let says = plan.live.first().and_then(|live| live.tool().raw["description"].as_str());
+    let eligible = eligible(session, &call.tool);
     let action = Action {
         server,
         called: &call.tool,
@@ -194,6 +196,8 @@ async fn ask(
         },
         by: &plan.by,
         refusal: why,
+        says,
+        eligible: &eligible,
     };
     let card = card(&action, &session.comparisons().options().lexicon, last.as_ref());
     let now = event::now();
@@ -222,6 +226,17 @@ async fn ask(
     );
     session.count(&call.tool, Counted::Person, &plan.ground).await;
     Ok((id, expires))
+}
+
+/// Which arguments of a tool had to come in an answer of this session, as a person declared it. A call in which they did
+/// not is stopped before anybody is asked.
+fn eligible(session: &Session, tool: &str) -> Vec<(String, String, Option<String>)> {
+    let declared = session.settings().from_results.iter().filter(|one| one.tool == tool);
+    let from = declared.map(|one| match &one.from {
+        Some((on, member)) => (one.argument.clone(), on.clone(), Some(member.clone())),
+        None => (one.argument.clone(), "an answer".to_owned(), None),
+    });
+    from.collect()
 }
 
 /// Waits for the word, for a while. The turn is kept where the word is there already, and others go first where not.

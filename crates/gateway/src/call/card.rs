@@ -27,11 +27,16 @@ pub(super) struct Action<'a> {
     pub by: &'a [String],
     /// Why it waits.
     pub refusal: &'a Refusal,
+    /// What the server says the tool does.
+    pub says: Option<&'a str>,
+    /// Arguments whose values had to come in an answer, as declared: the argument, the tool that answered, and the
+    /// member of its answer, or none where any would do.
+    pub eligible: &'a [(String, String, Option<String>)],
 }
 
 /// The card, and with `last`, the card of the last action that was approved, what differs from it.
 pub(super) fn card(action: &Action<'_>, lexicon: &Lexicon, last: Option<&Value>) -> Value {
-    let mut found = Found { lexicon, targets: Vec::new(), selected: 0, listed: 0 };
+    let mut found = Found { lexicon, targets: Vec::new(), ids: None, selected: 0, listed: 0 };
     found.walk("", action.arguments, 0);
     let none = Map::new();
     let arguments = action.arguments.as_object().unwrap_or(&none);
@@ -42,6 +47,10 @@ pub(super) fn card(action: &Action<'_>, lexicon: &Lexicon, last: Option<&Value>)
         .collect();
     let objects = if found.selected > 0 { found.selected } else { found.listed.max(1) };
     let moved = action.refusal.changed.iter();
+    let eligible = action.eligible.iter().filter_map(|(argument, tool, member)| {
+        let value = cut(&arguments.get(argument)?.to_string());
+        Some(json!({"field": cut(argument), "value": value, "tool": cut(tool), "member": member.as_deref().map(cut)}))
+    });
     json!({
         "server": action.server,
         "tool": action.tool,
@@ -51,6 +60,14 @@ pub(super) fn card(action: &Action<'_>, lexicon: &Lexicon, last: Option<&Value>)
         "mode": action.mode,
         "objects": objects,
         "targets": found.targets,
+        "ids": found.ids,
+        "eligible": eligible.take(limits::CARD_FIELDS).collect::<Vec<_>>(),
+        "reversible": match action.mode {
+            "reads" => "nothing-to-undo",
+            "writes" => "unknown",
+            _ => "no",
+        },
+        "says": action.says.map(cut),
         "reason": action.refusal.code.name(),
         "moved": moved
             .map(|fault| json!({"rule": fault.rule, "field": fault.field, "what": fault.what}))
@@ -104,6 +121,8 @@ fn differs(shown: &[Value], last: &Value) -> Vec<Value> {
 struct Found<'a> {
     lexicon: &'a Lexicon,
     targets: Vec<Value>,
+    /// The first of the longest list of selected objects, their number, and the digest of all.
+    ids: Option<Value>,
     /// The longest list of selected objects.
     selected: usize,
     /// The longest list of anything.
@@ -146,6 +165,17 @@ impl Found<'_> {
             || matches!(role, Role::Target | Role::Authority | Role::FreeForm | Role::Guard);
         if let Value::Array(items) = value {
             let longest = if selects { &mut self.selected } else { &mut self.listed };
+            if selects && items.len() > *longest {
+                let first: Vec<String> = items
+                    .iter()
+                    .take(limits::CARD_IDS)
+                    .map(|item| cut(&item.to_string()))
+                    .collect();
+                self.ids = Some(json!({
+                    "field": cut(path), "first": first, "count": items.len(),
+                    "digest": contract::digest::of_value(value),
+                }));
+            }
             *longest = items.len().max(*longest);
         }
         if selects && !value.is_object() && self.targets.len() < limits::CARD_FIELDS {
@@ -185,6 +215,8 @@ mod tests {
             mode: "writes",
             by: &[],
             refusal: &refusal,
+            says: Some("Deploys."),
+            eligible: &[("issue_ids".into(), "list".into(), Some("open.id".into()))],
         };
         card(&action, &Lexicon::default(), last)
     }
@@ -203,6 +235,10 @@ mod tests {
             .map(|t| t["field"].as_str().unwrap())
             .collect();
         assert_eq!(fields, ["filter.repository", "issue_ids"]);
+        assert_eq!(card["ids"]["first"], json!(["1", "2", "3"]));
+        assert_eq!(card["ids"]["digest"], contract::digest::of_value(&json!([1, 2, 3])));
+        assert_eq!(card["eligible"][0]["member"], "open.id");
+        assert_eq!((&card["says"], &card["reversible"]), (&json!("Deploys."), &json!("unknown")));
         assert_eq!(card["differs"], Value::Null, "nothing was approved before");
     }
 
