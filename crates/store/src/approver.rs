@@ -6,10 +6,10 @@
 
 use crate::ids::chance;
 use crate::keys::beside;
+use crate::passphrase::{self, stretched};
 use crate::{
     Approval, ApprovalId, Approver, Millis, Ruling, Settlement, Store, StoreError, approval, limits,
 };
-use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -69,12 +69,7 @@ impl ApproverKey {
         passphrase: &str,
     ) -> Result<PathBuf, StoreError> {
         check_name(name)?;
-        if passphrase.chars().count() < limits::PASSPHRASE {
-            return Err(StoreError::conflict(format!(
-                "A passphrase has at least {} characters; nothing was written.",
-                limits::PASSPHRASE
-            )));
-        }
+        passphrase::check(passphrase)?;
         let (mut salt, mut nonce) = ([0_u8; SALT], [0_u8; NONCE]);
         chance(&mut salt)?;
         chance(&mut nonce)?;
@@ -265,22 +260,6 @@ pub fn check_name(name: &str) -> Result<(), StoreError> {
 
 fn bound(name: &str, public: &str, (memory, passes, lanes): (u32, u32, u32)) -> String {
     format!("steadfast approver v1\n{name}\n{public}\n{memory} {passes} {lanes}\n")
-}
-
-fn stretched(
-    passphrase: &str,
-    salt: &[u8],
-    (memory, passes, lanes): (u32, u32, u32),
-) -> Result<Zeroizing<[u8; SECRET]>, StoreError> {
-    let failed = |why: argon2::Error| {
-        StoreError::conflict(format!("The passphrase could not be stretched: {why}."))
-    };
-    let params = Params::new(memory, passes, lanes, Some(SECRET)).map_err(failed)?;
-    let mut key = Zeroizing::new([0_u8; SECRET]);
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-        .hash_password_into(passphrase.as_bytes(), salt, key.as_mut())
-        .map_err(failed)?;
-    Ok(key)
 }
 
 fn key_error(path: &Path, why: String) -> StoreError {

@@ -23,6 +23,7 @@ pub mod journal;
 mod keys;
 mod ledger;
 pub mod limits;
+pub mod passphrase;
 mod revision;
 mod session;
 mod sqlite;
