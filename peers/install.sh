@@ -45,6 +45,13 @@ conformance_suite() {
     (cd "$target/conformance" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 }
 
+# What drives a browser over the console. The browser itself is the system's; without one, its test says so.
+console_browser() {
+    mkdir -p "$target/console"
+    cp console/package.json console/package-lock.json "$target/console/"
+    (cd "$target/console" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+}
+
 python_servers() {
     rm -rf "$target/python"
     python3 -m venv "$target/python"
@@ -55,6 +62,7 @@ if command -v npm >/dev/null; then
     once node package.json package-lock.json -- node_servers
     once drift drift/package.json drift/package-lock.json -- drift_servers
     once conformance conformance/package.json conformance/package-lock.json -- conformance_suite
+    once console console/package.json console/package-lock.json -- console_browser
 else
     echo "peers: no npm here, so no Node servers"
 fi

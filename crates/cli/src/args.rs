@@ -66,6 +66,7 @@ static COMMANDS: &[Row] = &[
     row::<cmd::approver::ApproverArgs>(),
     row::<cmd::approve::Approve>(),
     row::<cmd::approve::Deny>(),
+    row::<cmd::console::ConsoleArgs>(),
     row::<cmd::explain::Explain>(),
     row::<cmd::rules::Rules>(),
     row::<cmd::completions::Completions>(),

@@ -6,6 +6,7 @@ pub mod adapters;
 pub mod approve;
 pub mod approver;
 pub mod completions;
+pub mod console;
 pub mod demo;
 pub mod diff;
 pub mod drill;

@@ -9,12 +9,12 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-const PASSPHRASE: &str = "correct horse";
-const OWN: &str = env!("CARGO_BIN_EXE_steadfast");
+pub const PASSPHRASE: &str = "correct horse";
+pub const OWN: &str = env!("CARGO_BIN_EXE_steadfast");
 
 /// Runs a command in a terminal of its own; at each prompt, the next answer is typed. Gives its exit code and all that
 /// the terminal showed.
-async fn typed(store: &Path, arguments: &[&str], answers: &[&str]) -> (i32, String) {
+pub async fn typed(store: &Path, arguments: &[&str], answers: &[&str]) -> (i32, String) {
     let (mut pty, pts) = pty_process::open().unwrap();
     let command = pty_process::Command::new(OWN).args(arguments).arg("--store").arg(store);
     let mut child = command.spawn(pts).unwrap();
@@ -41,7 +41,7 @@ async fn typed(store: &Path, arguments: &[&str], answers: &[&str]) -> (i32, Stri
 }
 
 /// A folder in whose store ada may approve.
-async fn enrolled() -> TempDir {
+pub async fn enrolled() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("state.db");
     let (code, shown) =
@@ -57,17 +57,17 @@ fn deploy(properties: Value) -> Value {
     phase(json!([tool("deploy", properties, json!(["project"])), look]))
 }
 
-fn before() -> Value {
+pub fn before() -> Value {
     deploy(json!({"project": {"type": "string"}, "note": {"type": "string"}}))
 }
 
-fn wider() -> Value {
+pub fn wider() -> Value {
     deploy(
         json!({"project": {"type": "string"}, "note": {"type": "string"}, "account_id": {"type": "string"}}),
     )
 }
 
-async fn holding(script: Value) -> Live {
+pub async fn holding(script: Value) -> Live {
     let mut live = Live::start_in(enrolled().await, Era::Legacy, script, &["--hold-effects"]).await;
     live.greet().await;
     live.list().await;
@@ -75,7 +75,7 @@ async fn holding(script: Value) -> Live {
 }
 
 /// Waits until something waits for a person.
-async fn waiting(live: &Live) -> Value {
+pub async fn waiting(live: &Live) -> Value {
     for _ in 0..100 {
         let (code, out, err) = live.person(&["approve", "--format", "json"]).await;
         assert_eq!(code, 0, "{err}");

@@ -7,6 +7,7 @@ mod agents_model;
 mod approvals;
 mod bad_input;
 mod conformance;
+mod console;
 mod control;
 mod decision;
 mod decision_map;

@@ -116,7 +116,8 @@ async fn a_session_that_cannot_end_holds_up_no_other() {
     let _quiet = gateway.client_at(Era::Legacy, "/mcp/also", None).await;
     let store = Sqlite::open(gateway.store(), Options::new(Access::Read, 0)).unwrap();
     let open = async |server: &str| {
-        let query = SessionQuery { server: Some(server.into()), open: true, limit: 0, before: None };
+        let query =
+            SessionQuery { server: Some(server.into()), open: true, ..SessionQuery::default() };
         store.sessions(query).await.unwrap().len()
     };
     let mut ended = Vec::new();
