@@ -10,6 +10,9 @@ pub use health::Health;
 
 mod reading;
 mod restart;
+mod server;
+
+pub use server::{Connect, Server};
 
 use crate::catalogue::{Catalogue, Definitions};
 use crate::limits;
@@ -18,7 +21,7 @@ use crate::trail::Trails;
 use contract::Revised;
 use mcp::duplex::{self, Incoming, Routed, Sending, Uplink};
 use mcp::message::{Id, Kind, Message};
-use mcp::{Era, Revision, http};
+use mcp::{Era, Revision};
 use restart::Restart;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -40,15 +43,6 @@ impl Drop for Asking<'_> {
             link.break_off(self.id);
         }
     }
-}
-
-/// How a server is reached.
-#[derive(Clone)]
-pub enum Server {
-    /// A program that is started, and started again when it ends.
-    Command(Vec<String>),
-    /// An endpoint.
-    Web(Box<http::Server>),
 }
 
 /// What became of a request.
@@ -199,7 +193,7 @@ impl Upstream {
 
     /// True where it is a program on a pipe.
     pub fn is_pipe(&self) -> bool {
-        matches!(self.server, Server::Command(_))
+        matches!(self.server, Server::Command(_) | Server::Here(_))
     }
 
     /// By what the server knows who asks, where the gateway was told: a text that must not be shown.
@@ -209,6 +203,7 @@ impl Upstream {
                 (mcp::shown_command(words) != *words).then(|| words.join("\n"))
             }
             Server::Web(server) => server.credentials(),
+            Server::Here(_) => None,
         }
     }
 
@@ -468,6 +463,7 @@ impl Upstream {
                 duplex::start(command).map_err(|why| NotSent(why.to_string()))?
             }
             Server::Web(server) => duplex::reach((**server).clone()),
+            Server::Here(pipes) => pipes.connect().map_err(NotSent)?,
         };
         // Without a handshake the first request already names its revision.
         let revision = lock(&self.speech).revision.filter(|r| r.era == Era::Modern);

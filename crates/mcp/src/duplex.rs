@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -92,6 +93,31 @@ pub fn start(command: &[String]) -> Result<(Uplink, mpsc::Receiver<Incoming>), F
     Ok((Uplink(Arc::new(Way::Stdio { pen, pump })), incoming))
 }
 
+/// Speaks to a server at the other ends of two pipes: what it says comes from `output`, what it is told goes into `input`.
+/// It has ended once it says nothing any more. Must be called inside a tokio runtime.
+pub fn over(
+    output: impl AsyncRead + Unpin + Send + 'static,
+    input: impl AsyncWrite + Unpin + Send + 'static,
+) -> (Uplink, mpsc::Receiver<Incoming>) {
+    let (sender, incoming) = mpsc::channel(limits::QUEUE);
+    let (heard, mut said) = mpsc::channel(limits::QUEUE);
+    let pump = async move {
+        // Both end with the uplink: neither is a task of its own.
+        let reading = stdio::read_messages(output, heard, limits::RELAYED_BYTES);
+        let passing = async {
+            while let Some(item) = said.recv().await {
+                if sender.send(handed_on(item)).await.is_err() {
+                    return;
+                }
+            }
+            let _ = sender.send(Incoming::Ended(None)).await;
+        };
+        tokio::join!(reading, passing);
+    };
+    let pump = tokio::spawn(pump).abort_handle();
+    (Uplink(Arc::new(Way::Stdio { pen: Some(Pen::new(input)), pump })), incoming)
+}
+
 /// Speaks to a server behind Streamable HTTP. Opens no connection yet.
 pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
     let (sender, incoming) = mpsc::channel(limits::QUEUE);
@@ -107,20 +133,23 @@ pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
     (Uplink(Arc::new(Way::Http(Box::new(web)))), incoming)
 }
 
+fn handed_on(item: stdio::Incoming) -> Incoming {
+    match item {
+        stdio::Incoming::Message(message) => Incoming::Message(message, None),
+        stdio::Incoming::Stray(start, why) => Incoming::Stray(start, why),
+        stdio::Incoming::Garbled(id, why) => {
+            Incoming::Lost(id, Failure::Garbled(why, String::new()))
+        }
+        stdio::Incoming::TooLong => {
+            let why = format!("it is longer than {} bytes", limits::RELAYED_BYTES);
+            Incoming::Stray(String::new(), why)
+        }
+    }
+}
+
 async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
     while let Some(item) = server.next().await {
-        let item = match item {
-            stdio::Incoming::Message(message) => Incoming::Message(message, None),
-            stdio::Incoming::Stray(start, why) => Incoming::Stray(start, why),
-            stdio::Incoming::Garbled(id, why) => {
-                Incoming::Lost(id, Failure::Garbled(why, String::new()))
-            }
-            stdio::Incoming::TooLong => Incoming::Stray(
-                String::new(),
-                format!("it is longer than {} bytes", limits::RELAYED_BYTES),
-            ),
-        };
-        if sender.send(item).await.is_err() {
+        if sender.send(handed_on(item)).await.is_err() {
             // Nobody listens any more.
             server.close().await;
             return;

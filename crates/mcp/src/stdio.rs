@@ -185,7 +185,7 @@ fn said_status(status: ExitStatus) -> String {
     }
 }
 
-async fn read_messages(
+pub(crate) async fn read_messages(
     mut stdout: impl AsyncRead + Unpin,
     sender: mpsc::Sender<Incoming>,
     most: usize,

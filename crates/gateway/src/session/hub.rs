@@ -60,6 +60,10 @@ pub(crate) async fn settle_gone(hub: Arc<Hub>) {
     }
 }
 
+fn by_chance() -> u8 {
+    uuid::Uuid::new_v4().as_bytes()[0]
+}
+
 /// What all sessions share.
 pub struct Hub {
     /// Definitions by digest.
@@ -82,6 +86,8 @@ pub struct Hub {
     pub(super) clerk: Clerk,
     /// Sessions that are open.
     pub(super) live: Mutex<BTreeMap<SessionId, Weak<Session>>>,
+    /// Where the pauses between unasked readings come from.
+    chance: fn() -> u8,
 }
 
 impl Hub {
@@ -98,6 +104,7 @@ impl Hub {
             minted: crate::call::Minted::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
+            chance: by_chance,
         }
     }
 
@@ -115,7 +122,20 @@ impl Hub {
             minted: crate::call::Minted::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
+            chance: self.chance,
         }
+    }
+
+    /// The same without chance in its pauses, for a simulation that is to be run again.
+    #[must_use]
+    pub fn foreseen(mut self) -> Hub {
+        self.chance = || u8::MAX / 2;
+        self
+    }
+
+    /// What keeps many gateways from asking one server in step.
+    pub(super) fn chance(&self) -> u8 {
+        (self.chance)()
     }
 
     /// The sessions that are open, the oldest first.

@@ -38,14 +38,14 @@ pub(super) async fn watch(session: Weak<Session>) {
     let Some(mut moves) = session.upgrade().map(|session| session.upstream.moves()) else { return };
     loop {
         // Chance keeps many gateways from asking one server in step.
-        let chance = u64::from(uuid::Uuid::new_v4().as_bytes()[0]);
+        let Some(chance) = session.upgrade().map(|session| session.hub.chance()) else { return };
         let unsettled = |session: &Arc<Session>| !session.upstream().alternating().is_empty();
         let poll = match session.upgrade() {
             Some(session) if unsettled(&session) => limits::POLL_UNSETTLED,
             _ => limits::POLL,
         };
         let spread = poll / 3;
-        let pause = poll - spread / 2 + spread * u32::try_from(chance).unwrap_or(0) / 255;
+        let pause = poll - spread / 2 + spread * u32::from(chance) / 255;
         let due = tokio::select! {
             () = tokio::time::sleep(pause) => true,
             changed = moves.changed() => {
