@@ -54,11 +54,13 @@ fn card(waiting: &Approval, may: bool) -> String {
     let count = card["objects"].as_u64().unwrap_or(1);
     let objects = html::count(count, "object");
     let mut facts = String::new();
-    for target in rows("targets") {
+    // A list of ids has a row of its own, with its digest.
+    let listed = |target: &&Value| target["field"] != card["ids"]["field"];
+    for target in rows("targets").iter().filter(listed) {
         facts.push_str(&html::row("Target", &pair(target)));
     }
     if let Some(ids) = card["ids"].as_object() {
-        facts.push_str(&html::row("First ids", &first_ids(ids)));
+        facts.push_str(&html::row("Targets", &first_ids(ids)));
     }
     for from in rows("eligible") {
         facts.push_str(&html::row("Eligible by", &eligible(from)));
@@ -113,8 +115,7 @@ fn card(waiting: &Approval, may: bool) -> String {
          <span class=\"left\" data-until=\"{until}\">until {until_shown}</span></header>\
          <p class=\"sum\"><span class=\"badge {grave}\">{mode}</span> <strong>{objects}</strong></p>\
          <dl>{facts}{arguments}{said}{asked}</dl>\
-         <p class=\"dim small\">Names and values in quotes are what the agent and the server say; nobody checked them.\
-         Exactly this action: {digest}, under contract {revision}.</p>\
+         <p class=\"dim small\">Names and values in quotes are what the agent and the server say; nobody checked them.<br>Exactly this action: {digest}, under contract {revision}.</p>\
          <footer>{buttons}<a class=\"button\" data-go data-trace href=\"/trace?request={request}\">Trace <kbd>t</kbd></a></footer></article>",
         tool = html::quoted(word("tool")),
         server = html::quoted(word("server")),
@@ -150,7 +151,8 @@ fn first_ids(ids: &serde_json::Map<String, Value>) -> String {
     let digest = ids.get("digest").and_then(Value::as_str).map_or(String::new(), html::digest);
     let more = all.saturating_sub(first.len() as u64);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}; all {all}: {digest}", shown.join(", "))
+    let field = ids.get("field").and_then(Value::as_str).unwrap_or_default();
+    format!("{} = {}{more}; all {all}: {digest}", html::quoted(field), shown.join(", "))
 }
 
 /// The member of an answer that a value came in.

@@ -27,7 +27,7 @@ pub async fn draw(console: &Console, query: &Query) -> Drawn {
         None => page.push_str(&html::message("empty", "Nothing that a call can tell.")),
         Some(entry) => {
             page.push_str(&format!(
-                "<p>A call planned under the first: {} {}</p>",
+                "<p>A call planned under the first is {}; what changed is {}.</p>",
                 verdict(entry.verdict),
                 class(entry.class)
             ));

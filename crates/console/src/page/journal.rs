@@ -41,24 +41,37 @@ fn row(leaf: &Leaf) -> String {
         .into_iter()
         .flatten()
         .filter(|(name, _)| !["at", "kind", "seq", "sealed", "request"].contains(&name.as_str()))
-        .map(|(name, value)| match value {
-            Value::String(said) => format!("{name}={said}"),
-            other => format!("{name}={other}"),
-        })
+        .filter_map(|(name, value)| member(name, value))
         .collect();
     let trace = envelope["request"].as_str().map_or(String::new(), |request| {
         format!(
-            " <a data-go data-open data-trace href=\"/trace?request={}\">its request</a>",
+            " <a class=\"nowrap\" data-go data-open data-trace href=\"/trace?request={}\">its request</a>",
             html::part(request)
         )
     });
     format!(
-        "<tr data-item tabindex=\"-1\" id=\"j-{seq}\"><td data-l=\"record\">{seq}</td><td>{at}</td><td><span class=\"badge\">{kind}</span></td><td class=\"small\">{rest}{trace}</td></tr>",
+        "<tr data-item tabindex=\"-1\" id=\"j-{seq}\"><td class=\"nowrap\" data-l=\"record\">{seq}</td><td>{at}</td><td><span class=\"badge\">{kind}</span></td><td class=\"small\">{rest}{trace}</td></tr>",
         seq = leaf.seq,
         at = envelope["at"].as_u64().map(html::time).unwrap_or_default(),
         kind = html::text(envelope["kind"].as_str().unwrap_or("unreadable")),
-        rest = html::short(&rest.join("  ")),
+        rest = rest.join(" "),
     )
+}
+
+/// One member of a record, compact; nothing where it is empty.
+fn member(name: &str, value: &Value) -> Option<String> {
+    let shown = match value {
+        Value::Null => return None,
+        Value::Array(items) if items.is_empty() => return None,
+        Value::String(said) if said.starts_with("sha256:") => html::digest(said),
+        Value::String(said) => html::short(said),
+        Value::Object(members) => {
+            let members = members.iter().filter_map(|(name, value)| member(name, value));
+            members.collect::<Vec<_>>().join(" ")
+        }
+        other => html::short(&other.to_string()),
+    };
+    Some(format!("<span class=\"dim\">{}</span> {shown}", html::text(name)))
 }
 
 /// What the last verification found, and how far one that runs has come.
