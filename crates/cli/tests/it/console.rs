@@ -194,7 +194,7 @@ async fn a_held_call_runs_once_when_it_is_approved_on_the_page() {
     let first = live.begin("tools/call", call.clone()).await;
     let shown = page.until("approvals", "data-ask=\"approve\"").await;
     for wanted in [
-        "writes",
+        "may destroy",
         "1 object",
         "shop",
         "Does one thing.",
