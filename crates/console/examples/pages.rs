@@ -33,17 +33,13 @@ fn main() {
     let kept = arguments.next().map(PathBuf::from);
     let folder = tempfile::tempdir().unwrap();
     let path = kept.unwrap_or_else(|| folder.path().join("state.db"));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all();
-    runtime_of(runtime).block_on(async {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(2).enable_all().build().unwrap().block_on(async {
         let begun = Instant::now();
         fill(&path, wanted).await;
         println!("{wanted} records at hand after {:.0} s", begun.elapsed().as_secs_f64());
         measure(&path).await;
     });
-}
-
-fn runtime_of(builder: &mut tokio::runtime::Builder) -> tokio::runtime::Runtime {
-    builder.build().unwrap()
 }
 
 async fn fill(path: &Path, wanted: u64) {
