@@ -216,10 +216,16 @@ impl<'a> Search<'a> {
     }
 
     fn gave_up(&self, lits: &[Lit], reason: &str) -> Outcome {
-        let at = lits.iter().find_map(|lit| {
-            let id = lit.node()?;
-            Some((id, self.world.node(id).parts.first().map_or("true", Part::keyword)))
-        });
+        self.gave_up_by(lits, reason, "")
+    }
+
+    /// Names the place that has the keyword, or else the first one there is.
+    fn gave_up_by(&self, lits: &[Lit], reason: &str, keyword: &str) -> Outcome {
+        let nodes = || lits.iter().filter_map(|lit| lit.node());
+        let parts = |id: Id| self.world.node(id).parts.iter().map(Part::keyword);
+        let named = nodes().find_map(|id| Some((id, parts(id).find(|own| *own == keyword)?)));
+        let at =
+            named.or_else(|| nodes().next().map(|id| (id, parts(id).next().unwrap_or("true"))));
         Outcome::Unknown(Arc::new(GaveUp { reason: reason.into(), at }))
     }
 
@@ -397,12 +403,12 @@ impl<'a> Search<'a> {
                     ),
                 },
                 Found::None => Outcome::Empty,
-                Found::Unknown(why) => self.gave_up(&branch.origin, &why),
+                Found::Unknown(why) => self.gave_up_by(&branch.origin, &why, "multipleOf"),
             },
             Theory::String(facts) => match facts.solve(&mut self.steps) {
                 Found::Value(text) => Outcome::Value(Arc::new(Value::String(text))),
                 Found::None => Outcome::Empty,
-                Found::Unknown(why) => self.gave_up(&branch.origin, &why),
+                Found::Unknown(why) => self.gave_up_by(&branch.origin, &why, "pattern"),
             },
             Theory::Array(facts) => self.solve_array(branch, facts),
             Theory::Object(facts) => self.solve_object(branch, facts),
