@@ -45,6 +45,14 @@ pub fn concerns_sets(edit: &Edit) -> bool {
     )
 }
 
+/// True where the edit bounds how many members there are, declared or not.
+fn counts_members(edit: &Edit) -> bool {
+    matches!(
+        edit.what,
+        What::BoundChanged { keyword: "minProperties" | "maxProperties", tighter: true }
+    )
+}
+
 /// Keywords whose value is a map from names to schemas.
 const MAPS: &[&str] =
     &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
@@ -292,6 +300,21 @@ impl Pair {
         Ok(self.both(&old, &new, question()))
     }
 
+    /// An old value, with any members at all, that is refused now.
+    fn lost_as_written(&self, old: &str, new: &str) -> Option<Box<Witness>> {
+        let read = |document: &Arc<Value>, pointer: &str| {
+            Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default()).ok()
+        };
+        let (old, new) = (read(&self.old, old)?, read(&self.new, new)?);
+        self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
+        match self.without(&old, &new, Question::default()) {
+            Answer::Some(found) => {
+                found.first().map(|first| Box::new(crate::relation::reported(first, Side::Old)))
+            }
+            Answer::Nothing | Answer::Unknown(_) => None,
+        }
+    }
+
     /// True where every old value is null or still fits.
     fn takes_with_null(&self, old: &str, new: &str) -> bool {
         let mut wider = Value::clone(&self.new.value);
@@ -323,6 +346,9 @@ impl Pair {
             Ok(relation) => Local::of(&relation),
             Err(problems) => return Err(first(&problems)),
         };
+        if local.loses_nothing() && counts_members(edit) {
+            local.undeclared = self.lost_as_written(old, new);
+        }
         local.only_null = local.lost_witness().is_some_and(|witness| witness.value.is_null())
             && self.takes_with_null(old, new);
         let split = matches!(edit.what, What::VariantsChanged { .. })

@@ -15,6 +15,9 @@ pub struct Local {
     pub usual: Option<Lookup>,
     /// Proved: of the old values only null is lost.
     pub only_null: bool,
+    /// A value that holds members nobody declares and is lost, where declared ones alone lose nothing. Asked only
+    /// where the number of members is bounded.
+    pub undeclared: Option<Box<Witness>>,
 }
 
 /// One direction of the answer.
@@ -40,7 +43,13 @@ impl Lookup {
 impl Local {
     /// For edits that are not about sets of values.
     pub fn not_asked() -> Local {
-        Local { lost: Lookup::NotAsked, gained: Lookup::NotAsked, usual: None, only_null: false }
+        Local {
+            lost: Lookup::NotAsked,
+            gained: Lookup::NotAsked,
+            usual: None,
+            only_null: false,
+            undeclared: None,
+        }
     }
 
     /// The engine could not say.
@@ -50,6 +59,7 @@ impl Local {
             gained: Lookup::Unknown(why),
             usual: None,
             only_null: false,
+            undeclared: None,
         }
     }
 
@@ -60,6 +70,7 @@ impl Local {
             gained: lookup(&relation.gained, Side::New),
             usual: None,
             only_null: false,
+            undeclared: None,
         }
     }
 

@@ -124,7 +124,9 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             _ => vec![find(
                 &SF208,
                 Judgement::WORDING,
-                format!("`{name}`: the stated format changed; the values are the same"),
+                format!(
+                    "`{name}`: a format is stated now, or no longer; that alone changes no value"
+                ),
             )],
         },
         What::PatternChanged => vec![set_change(edit, local, context, "the pattern")],

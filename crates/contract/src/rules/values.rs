@@ -3,7 +3,9 @@
 use super::Rule;
 use super::authority;
 use super::finding::{Context, Judgement, finding, shown, shown_list};
-use super::input::{SF130, SF131, SF132, SF133, SF134, SF135, SF140, SF141, SF142, SF143, SF145};
+use super::input::{
+    SF130, SF131, SF132, SF133, SF134, SF135, SF140, SF141, SF142, SF143, SF145, SF146,
+};
 use crate::change::Change;
 use crate::edit::{Conversion, Edit, What};
 use crate::lexicon::{is_identifier, words};
@@ -27,6 +29,19 @@ pub(super) fn bound_changed(
     let text = |value: &Option<Value>| value.as_ref().map_or("none".to_string(), shown);
     let moved = format!("{keyword} went from {} to {}", text(&edit.before), text(&edit.after));
     if !tighter && let Some(change) = authority::bound_lifted(edit, keyword, &moved, context) {
+        return change;
+    }
+    if let Some(witness) = &local.undeclared {
+        let mut change = finding(
+            &SF146,
+            edit,
+            context,
+            Judgement::NOTATION.compat(Compat::Compatible),
+            format!(
+                "`{name}`: {moved}; declared arguments fit in any number, undeclared ones beside them are refused"
+            ),
+        );
+        change.witness = Some((**witness).clone());
         return change;
     }
     if !tighter || local.loses_nothing() {
@@ -499,7 +514,22 @@ pub(super) fn format_changed(edit: &Edit, keyword: &str, context: &Context<'_>) 
             edit,
             context,
             Judgement::WORDING,
-            format!("`{name}`: the stated format changed; the values are the same"),
+            match (&before, &after) {
+                (Some(old), Some(new)) => {
+                    format!(
+                        "`{name}`: the stated format is {new}, not {old}; it tells how a number is stored"
+                    )
+                }
+                (None, Some(new)) => {
+                    format!(
+                        "`{name}`: the format {new} is stated now; by itself it refuses no value"
+                    )
+                }
+                (old, None) => format!(
+                    "`{name}`: the format {} is no longer stated; that alone changes no value",
+                    old.as_deref().unwrap_or("none")
+                ),
+            },
         ),
     }
 }

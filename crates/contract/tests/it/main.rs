@@ -9,6 +9,7 @@ mod adapters;
 mod addresses;
 mod alternatives;
 mod circles;
+mod claims;
 mod contrasts;
 mod damage;
 mod declared;
