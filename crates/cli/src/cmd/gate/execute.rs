@@ -106,6 +106,9 @@ impl ExecuteArgs {
                 "Old sessions know the tools of the lock alone: check the name.",
             ));
         }
+        if self.old_server.as_ref().is_some_and(|words| words.trim().is_empty()) {
+            return Err(Failure::one("--old-server", "It names no command.", "Leave it out."));
+        }
         let words = |text: &String| text.split_whitespace().map(str::to_owned).collect();
         let check = Check {
             target: target.clone(),
@@ -303,7 +306,7 @@ fn answer(entry: &mut ReviewEntry, changed: &Entry, checked: &Checked) -> Standi
         entry.answers.insert(question, answer);
     };
     set(Question::OldArguments, old_arguments(changed, tried, &line));
-    let meaning = || same_meaning(changed, tried, &refused, &line);
+    let meaning = || same_meaning(changed, tried, &refused);
     set(Question::SameMeaning, unsound.clone().unwrap_or_else(meaning));
     set(Question::RefusedBeforeEffect, unsound.unwrap_or_else(|| before_effect(&refused, &line)));
     if let Some(answer) = repair(changed, &refused, &line) {
@@ -334,12 +337,7 @@ fn old_arguments(changed: &Entry, tried: &[Tried], line: Line<'_>) -> ReviewAnsw
     }
 }
 
-fn same_meaning(
-    changed: &Entry,
-    tried: &[Tried],
-    refused: &[&Tried],
-    line: Line<'_>,
-) -> ReviewAnswer {
+fn same_meaning(changed: &Entry, tried: &[Tried], refused: &[&Tried]) -> ReviewAnswer {
     if refused.len() == tried.len() {
         return ReviewAnswer::NotApplicable {
             why: "executed: old calls are refused, so they mean nothing".to_owned(),
