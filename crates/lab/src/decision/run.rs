@@ -17,6 +17,7 @@ use crate::plan::Setting;
 use crate::report::{Case as Told, Evidence, Verdict};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -61,6 +62,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
         setting.model.is_none() && only.is_none_or(|only| !is_case(only) && !wants_fixtures);
     let mut told = Vec::new();
     let mut served: BTreeSet<String> = BTreeSet::new();
+    let mut recorded: BTreeSet<PathBuf> = BTreeSet::new();
     let (mut base, mut first) = (None, None);
     for case in &bench.contract.cases {
         let changed = bench.contract.mutants.as_ref() == Some(&case.name);
@@ -71,7 +73,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
         let ran = run(bench, case, &[], &[], "", setting.model.as_ref()).await;
         served.extend(ran.capture.entries.iter().filter_map(|entry| entry.fixture.clone()));
         let mut held = expect::hold(&bench.contract, case, &ran.outcome);
-        turns(bench, case, &ran, &mut held);
+        turns(bench, case, &ran, &mut recorded, &mut held);
         if asked {
             told.push(told_case(bench, case, &ran, &held));
         }
@@ -225,7 +227,13 @@ fn start(bench: &Bench, case: &Case, server: &str, run: &str, canary: &Canary) -
 
 impl Bench {
     /// Writes down what was asked of a real model, to be replayed from now on.
-    fn keep(&self, case: &Case, recording: &Recording, ran: &Ran) -> Result<(), String> {
+    fn keep(
+        &self,
+        case: &Case,
+        recording: &Recording,
+        ran: &Ran,
+        recorded: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), String> {
         // A prompt with the planted credential is told as a leak, and is not written down.
         if leaked(ran).is_some() {
             return Err("the exchange with the model was not written down".to_owned());
@@ -235,17 +243,23 @@ impl Bench {
         let exchange = recording.finish(&own)?;
         let name = case.model.as_ref().or(self.contract.model.as_ref());
         let path = self.folder.join(name.map_or("", String::as_str));
+        if !recorded.insert(path.clone()) {
+            let path = path.display();
+            return Err(format!(
+                "{path} holds the exchange of another case: name one for each with `model:`"
+            ));
+        }
         std::fs::write(&path, exchange.to_text())
             .map_err(|why| format!("{} cannot be written: {why}", path.display()))
     }
 }
 
 /// Holds that the whole exchange with the model took place.
-fn turns(bench: &Bench, case: &Case, ran: &Ran, held: &mut Held) {
+fn turns(bench: &Bench, case: &Case, ran: &Ran, recorded: &mut BTreeSet<PathBuf>, held: &mut Held) {
     let Some(exchange) = bench.exchange(case) else { return };
     if let Some(recording) = &ran.recording {
         held.checks += 1;
-        if let Err(why) = bench.keep(case, recording, ran) {
+        if let Err(why) = bench.keep(case, recording, ran, recorded) {
             held.wrong.push(why.trim_end_matches('.').to_owned());
         }
         return;

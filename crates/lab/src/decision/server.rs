@@ -180,7 +180,7 @@ impl Shared {
             });
         }
         if whole && !self.tools.is_empty() && head.uri.path() == tools::PATH {
-            return self.speak(&head, &body).await;
+            return self.speak(&head, seen, &body).await;
         }
         if let Some(through) = self.through.as_ref().filter(|through| through.is_for(&seen)) {
             return Ok(self.pass_on(through, seen, &head, body).await);
@@ -196,13 +196,18 @@ impl Shared {
     async fn speak(
         &self,
         head: &axum::http::request::Parts,
+        whole: Seen,
         body: &Bytes,
     ) -> Result<Response<Body>, Cut> {
         if head.method != axum::http::Method::POST {
             return Ok(control::refused(405, "Messages come by POST; there is no stream here."));
         }
         match tools::read(body, &self.tools, &self.chosen) {
-            Asked::Unreadable(why) => Ok(control::refused(400, &why)),
+            Asked::Unreadable(why) => Ok(match self.record(whole) {
+                // It may have been meant as a call: "nothing was sent" must not be said of it.
+                Ok(_) => control::refused(400, &why),
+                Err(full) => control::refused(507, &full),
+            }),
             Asked::Nothing => {
                 let sent = Sent { status: 202, headers: Default::default(), body: Vec::new() };
                 self.reply(Reply::Whole(sent)).await

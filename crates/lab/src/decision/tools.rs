@@ -41,7 +41,9 @@ pub fn read(body: &[u8], tools: &[Value], chosen: &BTreeSet<String>) -> Asked {
         Ok(messages) => messages,
         Err(why) => return Asked::Unreadable(why.to_string()),
     };
-    let Some(message) = messages.first() else { return Asked::Nothing };
+    let [message] = messages.as_slice() else {
+        return Asked::Unreadable("Send one message at a time.".to_owned());
+    };
     let Kind::Request { id, method } = message.kind() else { return Asked::Nothing };
     let params = message.params().unwrap_or("{}");
     let result = match method.as_str() {
