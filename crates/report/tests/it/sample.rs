@@ -415,8 +415,8 @@ pub fn review() -> ReviewRecord {
         fixture: None,
         answers: [(Question::OldArguments, ReviewAnswer::Undecided { why: ATTACKS[0].into() })]
             .into(),
-        faults: vec![ATTACKS[1].into()],
-        kept: Some(ATTACKS[0].into()),
+        faults: Vec::new(),
+        kept: None,
     };
     ReviewRecord { entries: vec![known, open] }
 }
