@@ -59,6 +59,8 @@ const LIST_CHANGED: &str = "notifications/tools/list_changed";
 /// A request of the client that is under way.
 enum Open {
     Plain,
+    /// The gateway answers it, and has not asked the server for it.
+    Own,
     Initialize,
     /// What the server is and can do, asked without a handshake.
     Discover,
@@ -82,6 +84,13 @@ enum Open {
         /// It is let end where the client leaves.
         finishes: bool,
     },
+}
+
+impl Open {
+    /// True where it is answered by whoever carries it, once, and by no message of the server.
+    fn is_carried(&self) -> bool {
+        matches!(self, Open::Own | Open::Call { .. })
+    }
 }
 
 /// One client and one server.
@@ -211,6 +220,7 @@ impl Session {
                     },
                     "initialize" if greeting::greets(&message) => Open::Initialize,
                     "server/discover" => Open::Discover,
+                    "tools/list" => Open::Own,
                     "subscriptions/listen" => Open::Listen {
                         tools: asks_for_tools(&message),
                         acknowledged: false,
@@ -295,7 +305,7 @@ impl Session {
                         return;
                     }
                     // A call is answered by whoever carries it, once.
-                    let carried = matches!(lock(&self.open).get(id), Some(Open::Call { .. }));
+                    let carried = lock(&self.open).get(id).is_some_and(Open::is_carried);
                     match if carried { None } else { self.forget(id) } {
                         Some(Open::Initialize) => self.greeted(id, &message).await,
                         Some(Open::Discover) => self.discovered(id, &message).await,
@@ -351,7 +361,7 @@ impl Session {
                 self.doubt_tasks().await;
                 let lost: Vec<Id> = lock(&self.open)
                     .iter()
-                    .filter(|(_, open)| !matches!(open, Open::Call { .. }))
+                    .filter(|(_, open)| !open.is_carried())
                     .map(|(id, _)| id.clone())
                     .collect();
                 for id in lost {
@@ -395,8 +405,12 @@ impl Session {
         if open.len() >= limits::OPEN_REQUESTS {
             return Err(format!("{} requests are under way", limits::OPEN_REQUESTS));
         }
+        if self.may_come_late(id) {
+            return Err(format!(
+                "the id {id} is that of a request that was given up and may still be answered; ask under an id of its own"
+            ));
+        }
         open.insert(id.clone(), new);
-        self.reuses(id);
         let token = mcp::json::find(message.params().unwrap_or_default(), PROGRESS);
         if let Some(token) = token.and_then(Id::read) {
             lock(&self.progress).insert(token, id.clone());
@@ -451,17 +465,21 @@ impl Session {
             .and_then(|params| serde_json::from_str::<Params<'_>>(params).ok())
             .and_then(|params| Id::read(params.id.get()));
         if let Some(id) = id {
-            let answered_elsewhere = match lock(&self.open).get_mut(&id) {
+            let (answered_elsewhere, left) = match lock(&self.open).get_mut(&id) {
                 Some(Open::Call { withdrawn, .. }) => {
                     *withdrawn = true;
-                    true
+                    (true, false)
                 }
-                Some(Open::Initialize) | None => true,
-                Some(_) => false,
+                Some(Open::Initialize) | None => (true, false),
+                Some(Open::Own) => (false, false),
+                Some(_) => (false, true),
             };
             if !answered_elsewhere {
                 // Nobody will answer it.
                 self.unheard(&id).await;
+            }
+            if left {
+                self.cancelled(&id);
             }
             self.upstream.break_off(&id);
         }
@@ -490,9 +508,13 @@ impl Session {
 
     /// Answers a request of the client.
     pub(crate) async fn reply(&self, id: &Id, text: String) {
-        // Who withdrew a request expects no answer to it.
-        let withdrawn = matches!(self.forget(id), Some(Open::Call { withdrawn: true, .. }));
-        let outgoing = if withdrawn { Outgoing::ended(id) } else { Outgoing::answer(id, text) };
+        let outgoing = match self.forget(id) {
+            // It was answered already, or whoever keeps a stream for it heard that it ended.
+            None => return,
+            // Who withdrew a request expects no answer to it.
+            Some(Open::Call { withdrawn: true, .. }) => Outgoing::ended(id),
+            Some(_) => Outgoing::answer(id, text),
+        };
         self.say(outgoing).await;
     }
 

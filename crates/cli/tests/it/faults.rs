@@ -180,3 +180,22 @@ async fn an_answer_that_comes_after_its_call_was_given_up_is_on_record() {
     }
     panic!("the late answer is on no record");
 }
+
+#[tokio::test]
+async fn an_id_whose_answer_may_still_come_is_that_of_no_other_request() {
+    let mut live = Live::listed(Era::Legacy, json!({"phases": [deploy()]})).await;
+    let id = live.begin("lab/silent", json!({})).await;
+    let withdrawn =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    live.send(&withdrawn.to_string()).await;
+    // What the server may still say with this id must not be taken for what came of the call.
+    let params = json!({"name": "deploy", "arguments": {"project": "shop"}});
+    let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+    live.send(&call.to_string()).await;
+    let refused = live.answer(&json!(id)).await;
+    let why = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused}"));
+    assert!(why.contains("given up"), "{why}");
+    assert_eq!(live.reached().len(), 0);
+    assert!(ran(&live.call("deploy", json!({"project": "shop"})).await));
+    live.leave().await;
+}

@@ -31,6 +31,8 @@ pub(crate) struct Later {
     tasks: VecDeque<(String, Arc<Deferred>)>,
     /// Calls that were given up, by the id that they had.
     given_up: VecDeque<(Id, Arc<Deferred>)>,
+    /// Other requests that were cancelled, and the connection that they left over.
+    cancelled: VecDeque<(Id, u64)>,
 }
 
 /// For whom tasks run, as far as this gateway saw them begin: a server that knows all who ask by one credential cannot
@@ -156,15 +158,30 @@ impl Session {
         later.given_up.push_back((deferred.call.id.clone(), deferred));
     }
 
-    /// An id is used again: what comes with it from now on answers something else.
-    pub(crate) fn reuses(&self, id: &Id) {
-        lock(self.later()).given_up.retain(|(known, _)| known != id);
+    /// Remembers a request other than a call that nobody waits for any more: its answer may still come.
+    pub(crate) fn cancelled(&self, id: &Id) {
+        let epoch = self.upstream().epoch();
+        let mut later = lock(self.later());
+        if later.cancelled.len() >= limits::GIVEN_UP {
+            later.cancelled.pop_front();
+        }
+        later.cancelled.push_back((id.clone(), epoch));
+    }
+
+    /// True where what comes with this id may answer a request that was given up: the protocol has every request bring an
+    /// id of its own, and nobody could tell the two answers apart.
+    pub(crate) fn may_come_late(&self, id: &Id) -> bool {
+        let epoch = self.upstream().epoch();
+        let later = lock(self.later());
+        later.given_up.iter().any(|(known, call)| known == id && call.plan.epoch == epoch)
+            || later.cancelled.iter().any(|(known, over)| known == id && *over == epoch)
     }
 
     /// An answer that nobody waits for. Where it is that of a call that was given up, it goes on record.
     pub(crate) async fn came_late(&self, id: &Id, answer: &Message) {
         let deferred = {
             let mut later = lock(self.later());
+            later.cancelled.retain(|(known, _)| known != id);
             let place = later.given_up.iter().position(|(known, _)| known == id);
             place.and_then(|place| later.given_up.remove(place))
         };
