@@ -1,6 +1,6 @@
 //! The gateway as a process, and clients that speak HTTP to it by hand.
 
-use crate::live::Era;
+use crate::live::{Era, resident};
 use lab::Recorder;
 use mcp::framing::Events;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -161,6 +161,11 @@ impl Gateway {
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Memory in use, in KiB, where the system tells it.
+    pub fn resident(&self) -> Option<u64> {
+        resident(self.child.id()?)
     }
 
     /// Asks it to end.

@@ -4,6 +4,7 @@ use lab::Recorder;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -25,7 +26,7 @@ pub const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
 /// What runs during one test.
 pub struct Live {
-    pub recorder: Recorder,
+    pub recorder: Arc<Recorder>,
     pub folder: TempDir,
     era: Era,
     child: Child,
@@ -111,6 +112,7 @@ impl Live {
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let stdin = child.stdin.take();
+        let recorder = Arc::new(recorder);
         Live { recorder, folder, era, child, stdin, lines, next: 1, aside: Vec::new() }
     }
 
@@ -228,6 +230,11 @@ impl Live {
     /// The bodies that reached the recorder.
     pub fn reached(&self) -> Vec<Value> {
         self.recorder.records().iter().map(|r| serde_json::from_str(&r.body).unwrap()).collect()
+    }
+
+    /// The number of the process.
+    pub fn process(&self) -> u32 {
+        self.child.id().unwrap()
     }
 
     /// Memory in use, in KiB, where the system tells it.

@@ -30,6 +30,7 @@ mod rough;
 mod rounds;
 mod run;
 mod scopes;
+mod sdks;
 mod serve;
 mod settings;
 mod setup;
