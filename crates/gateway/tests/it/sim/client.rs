@@ -49,6 +49,8 @@ pub struct Mind {
     /// Ids that were used again: of those two calls one answer may be missing.
     last: Option<u64>,
     calls: u32,
+    /// The connection that it listens to: what one says that it left is not heard.
+    connection: u32,
 }
 
 pub struct Client {
@@ -70,8 +72,9 @@ impl Client {
         input: DuplexStream,
         output: DuplexStream,
     ) -> Client {
-        {
+        let connection = {
             let mut mind = mind.lock().unwrap();
+            mind.connection += 1;
             mind.open.clear();
             mind.answered.clear();
             mind.cancelled.clear();
@@ -82,11 +85,15 @@ impl Client {
             if let Some(stopped) = &mut mind.stopped {
                 stopped.token = None;
             }
-        }
+            mind.connection
+        };
         let (hearing, heard) = (Arc::clone(&mind), world.clone());
         tokio::spawn(async move {
             let mut lines = BufReader::new(input).lines();
             while let Ok(Some(line)) = lines.next_line().await {
+                if hearing.lock().unwrap().connection != connection {
+                    return;
+                }
                 hear(number, &heard, &hearing, &line);
             }
         });
@@ -198,7 +205,9 @@ impl Client {
             }
         } else {
             // Who has looked since means what it says by what it saw.
-            self.mind.lock().unwrap().planned(stopped.tool).unwrap_or(meant.planned)
+            let planned = self.mind.lock().unwrap().planned(stopped.tool);
+            let Some(planned) = planned else { return };
+            planned
         };
         let id = self.next;
         self.next += 1;
@@ -235,6 +244,14 @@ impl Mind {
     fn planned(&mut self, tool: &'static str) -> Option<Arc<Contract>> {
         if self.newer.as_ref().is_some_and(|(_, since, _)| since.elapsed() >= LAG) {
             self.take_over();
+        }
+        // Who was told that its plan is old, and asked for the list, waits for it.
+        let told = self.stopped_at.get(tool).copied();
+        // So does whoever came back and is shown a first list: no gateway can tell what it wrote before it read that.
+        let first = !self.shown.contains_key(tool);
+        let waits = |at: u64| first || told.is_some_and(|told| told < at);
+        if self.open.values().any(|asked| matches!(asked, Asked::List { at, .. } if waits(*at))) {
+            return None;
         }
         self.plan.get(tool).cloned()
     }
@@ -329,7 +346,7 @@ impl Mind {
                     "APPROVAL_PENDING" => world.counts.held += 1,
                     _ => world.counts.refused += 1,
                 }
-                if code == "STALE_TOOL_SCHEMA" || code == "TOOL_REMOVED" {
+                if ["STALE_TOOL_SCHEMA", "TOOL_REMOVED", "AUTHORITY_WIDENED"].contains(&code) {
                     let at = world.order;
                     self.stopped_at.insert(tool, at);
                 }

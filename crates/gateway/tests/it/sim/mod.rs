@@ -158,7 +158,7 @@ impl Life {
     }
 
     async fn person(&self, approves: bool) {
-        let pending = now(self.books.pending(millis())).unwrap_or_default();
+        let pending = self.books.pending(millis()).await.unwrap_or_default();
         for asked in pending {
             let ruling = if approves { Ruling::Approved } else { Ruling::Denied };
             let (id, digest) = (asked.id, &asked.action_digest);
@@ -336,7 +336,7 @@ fn whatever_happens_in_whatever_order_what_must_hold_holds() {
         assert!(run.wrong.is_empty(), "{}", told(kind, &steps, &run));
         return;
     }
-    let seeds = number("STEADFAST_SEEDS").unwrap_or(200);
+    let seeds = number("STEADFAST_SEEDS").unwrap_or(100);
     let begin = number("STEADFAST_SEED_FROM").unwrap_or(0);
     let sum = all(begin..begin + seeds);
     eprintln!("{seeds} seeds: {sum:?}");
