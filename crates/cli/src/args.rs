@@ -63,6 +63,8 @@ static COMMANDS: &[Row] = &[
     row::<cmd::accept::Accept>(),
     row::<cmd::gateway::GatewayArgs>(),
     row::<cmd::token::TokenArgs>(),
+    row::<cmd::vault::VaultArgs>(),
+    row::<cmd::actions::ActionsArgs>(),
     row::<cmd::approver::ApproverArgs>(),
     row::<cmd::approve::Approve>(),
     row::<cmd::approve::Deny>(),

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod accept;
+pub mod actions;
 pub mod activity;
 pub mod adapters;
 pub mod approve;
@@ -26,4 +27,5 @@ pub mod status;
 pub mod tail;
 pub mod test;
 pub mod token;
+pub mod vault;
 pub mod wrap;
