@@ -529,7 +529,7 @@ impl Reader<'_> {
         arguments: &BTreeMap<String, Argument>,
         used: &mut BTreeSet<String>,
     ) -> Option<Value> {
-        if mcp::json::flaws(text, 64, 1).first().is_some() {
+        if !mcp::json::flaws(text, 64, 1).is_empty() {
             self.problem(
                 at,
                 "The body names a member twice, or is nested too deep.",

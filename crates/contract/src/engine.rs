@@ -302,10 +302,7 @@ impl Pair {
 
     /// An old value, with any members at all, that is refused now.
     fn lost_as_written(&self, old: &str, new: &str) -> Option<Box<Witness>> {
-        let read = |document: &Arc<Value>, pointer: &str| {
-            Schema::read_at(Arc::clone(document), pointer, &ReadOptions::default()).ok()
-        };
-        let (old, new) = (read(&self.old, old)?, read(&self.new, new)?);
+        let (old, new) = (self.old.read(old).ok()?, self.new.read(new).ok()?);
         self.asked.set(self.asked.get() + old.size() + new.size() + ASKING);
         match self.without(&old, &new, Question::default()) {
             Answer::Some(found) => {

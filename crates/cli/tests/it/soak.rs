@@ -2,6 +2,7 @@
 //!
 //! The long form moves the definitions each second for an hour, whatever is under way, and tells its figures:
 //! `cargo test --release -p steadfast --test it -- --ignored --nocapture soak`; `STEADFAST_SOAK` says how many seconds.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the long form reports as it goes")]
 
 use crate::front::{Client, Gateway};
 use crate::live::{ERAS, Era, Live, phase, ran, tool};
