@@ -10,8 +10,8 @@ pub enum Meaning {
     Note,
     Dollars,
     Cents,
-    FromAccount,
-    ToAccount,
+    AccountBySlug,
+    AccountById,
     Visibility,
     Mode,
     Label(u32),
@@ -23,8 +23,8 @@ impl Meaning {
             Meaning::Note => "Text of the note".to_owned(),
             Meaning::Dollars => "Amount in US dollars".to_owned(),
             Meaning::Cents => "Amount in US cents".to_owned(),
-            Meaning::FromAccount => "Id of the account that is debited".to_owned(),
-            Meaning::ToAccount => "Id of the account that is credited".to_owned(),
+            Meaning::AccountBySlug => "Slug of the account".to_owned(),
+            Meaning::AccountById => "Numeric id of the account".to_owned(),
             Meaning::Visibility => "Who may read the note".to_owned(),
             Meaning::Mode => "Whether the note is only drafted or sent".to_owned(),
             Meaning::Label(n) => format!("Label number {n}"),
@@ -78,7 +78,7 @@ pub fn first() -> Vec<Contract> {
             false,
             vec![note(), field("amount", Meaning::Dollars, true), mode, visibility],
         ),
-        contract("move", false, vec![note(), field("account", Meaning::FromAccount, true)]),
+        contract("move", false, vec![note(), field("account", Meaning::AccountBySlug, true)]),
         contract("find", true, vec![note()]),
     ]
 }
@@ -176,8 +176,8 @@ impl Contract {
                     field.meaning = match field.meaning {
                         Meaning::Dollars => Meaning::Cents,
                         Meaning::Cents => Meaning::Dollars,
-                        Meaning::FromAccount => Meaning::ToAccount,
-                        Meaning::ToAccount => Meaning::FromAccount,
+                        Meaning::AccountBySlug => Meaning::AccountById,
+                        Meaning::AccountById => Meaning::AccountBySlug,
                         other => other,
                     };
                 }
