@@ -32,12 +32,15 @@ struct Stopped {
     current: Option<String>,
 }
 
+/// What each tool is, as a list had it.
+type Plan = BTreeMap<&'static str, Arc<Contract>>;
+
 /// What a client has in mind, over all its connections.
 #[derive(Default)]
 pub struct Mind {
-    plan: BTreeMap<&'static str, Arc<Contract>>,
+    plan: Plan,
     /// A newer list, taken over later.
-    newer: Option<(BTreeMap<&'static str, Arc<Contract>>, Instant, usize)>,
+    newer: Option<(Plan, Instant, usize)>,
     /// When a call of the tool was last stopped.
     stopped_at: BTreeMap<&'static str, u64>,
     stopped: Option<Stopped>,
