@@ -305,7 +305,7 @@ async fn exchange(
                     sent.body = Some(text);
                     sent.redacted = count;
                     if count > 0 {
-                        sent.notes.push(format!("The server sent the credential back, {count} times; it was cut out. Rotate it, and ask why: steadfast vault rotate."));
+                        sent.notes.push(format!("The server sent the credential back (places: {count}); it was cut out. Rotate it, and ask why: steadfast vault rotate."));
                     }
                 }
                 Redacted::Withheld(why) => withheld(&mut sent, why),

@@ -1,6 +1,7 @@
 //! The real binary, end to end. One module a subject.
 #![allow(clippy::unwrap_used, reason = "a test stops where it stands")]
 
+mod actions;
 mod adapters;
 mod agents;
 mod agents_model;
