@@ -65,51 +65,45 @@ fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, StoreError> {
 /// Makes room where a server wrote more than is kept of one: the texts of the definitions go that were in someone's hands
 /// longest ago and that nothing was granted by. What they were called and when they were there stays on record.
 fn make_room(work: &mut Work<'_>, server: &str) -> Result<(), StoreError> {
-    let bytes = "SELECT coalesce(sum(octet_length(definition)), 0) FROM revision WHERE server = ?1";
-    let mut bytes: u64 = work.row(bytes, [server], |row| row.get(0))?.unwrap_or(0);
-    if bytes <= limits::SERVER_BYTES {
-        return Ok(());
-    }
-    let oldest: Vec<(i64, u64)> = rows(
-        work.conn,
-        "SELECT rowid, octet_length(definition) FROM revision WHERE server = ?1 AND definition <> ''
-         AND NOT EXISTS (SELECT 1 FROM granted WHERE granted.server = revision.server
-            AND granted.tool = revision.tool AND granted.digest = revision.digest)
-         ORDER BY last_at, rowid LIMIT ?2",
-        &[&server, &limits::REVISION_ROWS],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    for (row, size) in oldest {
-        if bytes <= limits::SERVER_BYTES {
-            break;
-        }
-        work.run("UPDATE revision SET definition = '' WHERE rowid = ?1", [row])?;
-        bytes -= size;
-    }
-    Ok(())
+    let left = "server = ?1 AND definition <> ''
+        AND NOT EXISTS (SELECT 1 FROM granted WHERE granted.server = revision.server
+            AND granted.tool = revision.tool AND granted.digest = revision.digest)";
+    let gone = "UPDATE revision SET definition = '' WHERE rowid = ?1";
+    let_go(work, server, "revision", "octet_length(definition)", left, gone)
 }
 
 /// The same for lists: whole ones go, but for those that are current.
 fn make_room_for_lists(work: &mut Work<'_>, server: &str) -> Result<(), StoreError> {
     let size = "octet_length(tools) + coalesce(octet_length(pages), 0)";
-    let bytes = format!("SELECT coalesce(sum({size}), 0) FROM list WHERE server = ?1");
+    let gone = "DELETE FROM list WHERE rowid = ?1";
+    let_go(work, server, "list", size, "server = ?1 AND NOT current", gone)
+}
+
+/// Lets the rows of a server go that are `left` to go, the oldest first, until what it has fits.
+fn let_go(
+    work: &mut Work<'_>,
+    server: &str,
+    table: &str,
+    size: &str,
+    left: &str,
+    gone: &str,
+) -> Result<(), StoreError> {
+    let bytes = format!("SELECT coalesce(sum({size}), 0) FROM {table} WHERE server = ?1");
     let mut bytes: u64 = work.row(&bytes, [server], |row| row.get(0))?.unwrap_or(0);
     if bytes <= limits::SERVER_BYTES {
         return Ok(());
     }
-    let oldest: Vec<(i64, u64)> = rows(
-        work.conn,
-        &format!(
-            "SELECT rowid, {size} FROM list WHERE server = ?1 AND NOT current ORDER BY last_at, rowid LIMIT ?2"
-        ),
-        &[&server, &limits::REVISION_ROWS],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
+    let oldest =
+        format!("SELECT rowid, {size} FROM {table} WHERE {left} ORDER BY last_at, rowid LIMIT ?2");
+    let oldest: Vec<(i64, u64)> =
+        rows(work.conn, &oldest, &[&server, &limits::REVISION_ROWS], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
     for (row, size) in oldest {
         if bytes <= limits::SERVER_BYTES {
             break;
         }
-        work.run("DELETE FROM list WHERE rowid = ?1", [row])?;
+        work.run(gone, [row])?;
         bytes -= size;
     }
     Ok(())
