@@ -1,5 +1,5 @@
 //! How many intents a second, and how long each waits for the disk: one writer and 64, beside a bare append and flush;
-//! and how fast a journal is verified.
+//! how many whole calls that only read, of three records each; and how fast a journal is verified.
 //!
 //! `cargo run --release -p steadfast-store --example commit [FOLDER]`
 
@@ -13,14 +13,17 @@ use std::time::{Duration, Instant};
 
 use store::journal::{Trust, export, verify_folder, verify_store};
 use store::{
-    Access, Decision, Era, Grade, NewAttempt, NewSession, Options, Planned, RequestId, SessionId,
-    Sqlite, Store, Verdict,
+    Access, Decision, Era, Grade, NewAttempt, NewOutcome, NewSession, Options, OutcomeState,
+    Planned, RequestId, SessionId, Sqlite, Store, Verdict,
 };
 
 const NOW: u64 = 1_764_500_000_000;
 
 /// How many intents each row measures.
 const COUNT: usize = 2_000;
+
+/// How many whole calls.
+const CALLS: usize = 20_000;
 
 fn main() {
     let folder = match std::env::args().nth(1) {
@@ -30,6 +33,7 @@ fn main() {
     println!("{:<34} {:>10} {:>9} {:>9} {:>9}", "", "a second", "p50", "p99", "flushes");
     append(folder.path());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    runtime.block_on(calls(folder.path()));
     for (name, effect, writers) in [
         ("intents of effects, 1 writer", true, 1),
         ("intents of effects, 64 writers", true, 64),
@@ -60,15 +64,48 @@ fn append(folder: &Path) {
     row("append and flush, 1 writer", &mut waits, begun.elapsed(), COUNT as u64);
 }
 
-async fn intents(name: &str, store: &Arc<Sqlite>, effect: bool, writers: usize) {
-    let new = NewSession {
+/// Calls that only read: nobody waits for their records, and many share a transaction.
+async fn calls(folder: &Path) {
+    let store = Sqlite::open(folder.join("calls.db"), Options::new(Access::Gateway, NOW)).unwrap();
+    let session = store.open_session(session()).await.unwrap();
+    let begun = Instant::now();
+    let mut ends = Vec::new();
+    for _ in 0..CALLS {
+        let request = store.ids().request(NOW).unwrap();
+        let attempt = store.ids().attempt(NOW).unwrap();
+        let new = NewAttempt {
+            request,
+            target: "https://api.example.com/v1/things".into(),
+            idempotency_key: None,
+            again: None,
+            at: NOW,
+        };
+        let decision = decision(request, session, false);
+        ends.push(store.leave(decision, attempt, new).await.unwrap());
+        let answer = Some(r#"{"structuredContent":{"id":"n-1","text":"A note"}}"#.into());
+        let state = OutcomeState::Done;
+        let outcome = NewOutcome { attempt, state, answer, late: false, at: NOW };
+        ends.push(store.outcome_of_read(outcome).await.unwrap());
+    }
+    for end in ends {
+        end.await.unwrap();
+    }
+    let rate = CALLS as f64 / begun.elapsed().as_secs_f64();
+    println!("{:<34} {rate:>10.0}", "whole calls that read");
+}
+
+fn session() -> NewSession {
+    NewSession {
         server: "s".into(),
         principal: "p".into(),
         era: Era::Legacy,
         client_info: None,
         at: NOW,
-    };
-    let session = store.open_session(new).await.unwrap();
+    }
+}
+
+async fn intents(name: &str, store: &Arc<Sqlite>, effect: bool, writers: usize) {
+    let session = store.open_session(session()).await.unwrap();
     let mut requests = Vec::new();
     for _ in 0..COUNT {
         requests.push(decide(&**store, session, effect).await);
@@ -106,7 +143,12 @@ async fn intents(name: &str, store: &Arc<Sqlite>, effect: bool, writers: usize) 
 
 async fn decide(store: &dyn Store, session: SessionId, effect: bool) -> RequestId {
     let request = store.ids().request(NOW).unwrap();
-    let new = Decision {
+    store.decide(decision(request, session, effect)).await.unwrap();
+    request
+}
+
+fn decision(request: RequestId, session: SessionId, effect: bool) -> Decision {
+    Decision {
         request,
         session,
         principal: "p".into(),
@@ -131,9 +173,7 @@ async fn decide(store: &dyn Store, session: SessionId, effect: bool) -> RequestI
         approval: None,
         relied_on: Vec::new(),
         at: NOW,
-    };
-    store.decide(new).await.unwrap();
-    request
+    }
 }
 
 /// How long a journal takes to be verified, in its place and as a folder.

@@ -8,6 +8,9 @@ pub const QUEUE: usize = 4_096;
 /// Writes in one transaction: enough to share a flush among all that wait, few enough that the first is not kept long.
 pub const BATCH: usize = 512;
 
+/// Attempts without an outcome that the writer has at hand; it looks the others up.
+pub const UNDER_WAY: usize = QUEUE;
+
 /// Reads that wait for a reader.
 pub const READ_QUEUE: usize = 1_024;
 

@@ -99,8 +99,25 @@ impl Live {
         flags: &[&str],
         target: &[&str],
     ) -> Live {
+        Live::set_up(era, folder, recorder, flags, target, &[])
+    }
+
+    /// Starts `wrap` with a library before its own.
+    pub fn preloaded(library: &str, folder: TempDir, recorder: Recorder, target: &[&str]) -> Live {
+        Live::set_up(Era::Legacy, folder, recorder, &[], target, &[("LD_PRELOAD", library)])
+    }
+
+    fn set_up(
+        era: Era,
+        folder: TempDir,
+        recorder: Recorder,
+        flags: &[&str],
+        target: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Live {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command
+            .envs(variables.iter().copied())
             .args(["wrap", "--name", "scripted", "--store"])
             .arg(folder.path().join("state.db"))
             .args(flags)

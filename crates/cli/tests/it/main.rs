@@ -41,6 +41,7 @@ mod soak;
 mod standing;
 mod state;
 mod texts;
+mod unruly;
 mod walks;
 mod web;
 mod wire;

@@ -171,12 +171,11 @@ impl Entry {
 
     /// The envelope under this number, with these commitments.
     pub(crate) fn envelope(
-        &self,
+        self,
         seq: u64,
         commitments: &[(Part, String)],
     ) -> Result<String, StoreError> {
-        let mut members: BTreeMap<&str, Value> =
-            self.members.iter().map(|(name, value)| (*name, value.clone())).collect();
+        let mut members = self.members;
         members.insert("at", self.at.into());
         members.insert("kind", self.kind.as_str().into());
         members.insert("seq", seq.into());

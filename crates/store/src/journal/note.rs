@@ -172,8 +172,11 @@ fn quoted(text: &str) -> String {
     format!("`{}`", text.escape_debug().take(80).collect::<String>())
 }
 
+/// Small hexadecimal digits, two for each byte. It is asked for each part of each record, where `format!` costs more than
+/// the hash itself.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::{
     RequestId, Ruling, Settlement, StoreError, WhyNot, limits,
 };
 
-pub(super) fn ask(work: &mut Work<'_>, new: NewApproval) -> Result<(), StoreError> {
+pub(super) fn ask(work: &mut Work<'_>, new: &NewApproval) -> Result<(), StoreError> {
     for (what, text) in [
         ("The key of the server", &new.server),
         ("The name of the tool", &new.tool),
@@ -66,7 +66,7 @@ pub(super) fn ask(work: &mut Work<'_>, new: NewApproval) -> Result<(), StoreErro
         .with("tool", new.tool.as_str())
         .with("revision", new.revision.as_str())
         .with("expires", new.expires)
-        .seal(Part::Card, new.card)
+        .seal(Part::Card, new.card.as_str())
         .seal(Part::ActionDigest, new.action_digest.as_str());
     let leaf = work.append(entry)?;
     work.run(

@@ -36,7 +36,7 @@ impl Store for Sqlite {
     }
 
     fn open_session(&self, session: NewSession) -> Answer<'_, SessionId> {
-        self.write(move |work| sessions::open(work, session))
+        self.write(move |work| sessions::open(work, &session))
     }
 
     fn close_session(&self, session: SessionId, how: SessionEnd, at: Millis) -> Answer<'_, ()> {
@@ -119,13 +119,13 @@ impl Store for Sqlite {
     }
 
     fn decide(&self, decision: Decision) -> Answer<'_, ()> {
-        self.write(move |work| ledger::decide(work, decision))
+        self.write(move |work| ledger::decide(work, &decision))
     }
 
     fn intend(&self, attempt: NewAttempt) -> Answer<'_, AttemptId> {
         self.write(move |work| {
             let id = work.ids.attempt(attempt.at)?;
-            ledger::intend(work, id, attempt).map(|()| id)
+            ledger::intend(work, id, &attempt).map(|()| id)
         })
     }
 
@@ -145,18 +145,15 @@ impl Store for Sqlite {
         if let Err(error) = ledger::check(&decision).and_then(|()| ledger::check_attempt(&new)) {
             return Box::pin(async move { Err(error.at(&self.place)) });
         }
-        self.queue(decision.effect, move |work| {
-            ledger::decide(work, decision)?;
-            ledger::intend(work, attempt, new)
-        })
+        self.queue(decision.effect, move |work| ledger::leave(work, &decision, attempt, &new))
     }
 
     fn outcome(&self, outcome: NewOutcome) -> Answer<'_, ()> {
-        self.write(move |work| ledger::outcome(work, outcome))
+        self.write(move |work| ledger::outcome(work, &outcome))
     }
 
     fn outcome_of_read(&self, outcome: NewOutcome) -> Answer<'_, Answer<'static, ()>> {
-        self.queue(false, move |work| ledger::outcome(work, outcome))
+        self.queue(false, move |work| ledger::outcome(work, &outcome))
     }
 
     fn resolve(
@@ -197,7 +194,7 @@ impl Store for Sqlite {
     }
 
     fn ask(&self, approval: NewApproval) -> Answer<'_, ()> {
-        self.write(move |work| approvals::ask(work, approval))
+        self.write(move |work| approvals::ask(work, &approval))
     }
 
     fn settle(&self, settlement: Settlement) -> Answer<'_, ()> {

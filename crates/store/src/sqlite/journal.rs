@@ -69,7 +69,8 @@ pub(super) fn payloads(
     request: RequestId,
 ) -> Result<Vec<Payload>, StoreError> {
     let sql =
-        "SELECT seq, part, sealed FROM payload WHERE request = ?1 ORDER BY seq, part LIMIT ?2";
+        "SELECT seq, part, sealed FROM payload WHERE seq IN (SELECT seq FROM leaf WHERE request = ?1)
+         ORDER BY seq, part LIMIT ?2";
     rows(conn, sql, &[&request.to_string(), &limits::ROWS], |row| {
         opened(seal, journal, row.get(0)?, word(row, "part", Part::from_word)?, row.get(2)?)
     })
@@ -88,7 +89,10 @@ pub(super) fn erase(
     }
     // Nobody can approve what can no longer be shown.
     void(work, &Of::Request(request), "what it is about was erased", at)?;
-    let parts = work.run("DELETE FROM payload WHERE request = ?1", [&text])? as u64;
+    let parts = work.run(
+        "DELETE FROM payload WHERE seq IN (SELECT seq FROM leaf WHERE request = ?1)",
+        [&text],
+    )? as u64;
     work.run("UPDATE request SET argument_digest = NULL WHERE id = ?1", [&text])?;
     work.run("UPDATE approval SET action_digest = '' WHERE request = ?1", [&text])?;
     let entry = Entry::new(Kind::Erased, at).request(request).with("by", by).with("parts", parts);

@@ -16,14 +16,10 @@ use crate::{
 const GATEWAY: &str = "gateway";
 const RESTART: &str = "restart";
 
-pub(super) fn decide(work: &mut Work<'_>, new: Decision) -> Result<(), StoreError> {
-    check(&new)?;
+pub(super) fn decide(work: &mut Work<'_>, new: &Decision) -> Result<(), StoreError> {
+    check(new)?;
     let (request, session) = (new.request.to_string(), new.session.to_string());
-    super::sessions::must_know(work, new.session)?;
-    let known = work.row("SELECT 1 FROM request WHERE id = ?1", [&request], |_| Ok(()))?;
-    if known.is_some() {
-        return Err(StoreError::conflict(format!("The request {request} was decided before.")));
-    }
+    work.call(new.session, matches!(new.verdict, Verdict::Refused { .. }))?;
     if let Some(approval) = new.approval {
         may_name(work, &approval.to_string())?;
     }
@@ -54,14 +50,14 @@ pub(super) fn decide(work: &mut Work<'_>, new: Decision) -> Result<(), StoreErro
         .with_some("code", code)
         .with_some("approval", approval.as_deref())
         .with("relied_on", listed(&new.relied_on))
-        .seal(Part::RawArguments, new.raw_arguments)
+        .seal(Part::RawArguments, new.raw_arguments.as_str())
         .seal(Part::ArgumentDigest, new.argument_digest.as_str());
-    if let Some(arguments) = new.normalised_arguments {
+    if let Some(arguments) = new.normalised_arguments.as_deref() {
         entry = entry.seal(Part::NormalisedArguments, arguments);
     }
     let leaf = work.append(entry)?;
-    work.run(
-        "INSERT INTO request (id, session, principal, server, tool, effect, verdict, code, current, argument_digest,
+    let added = work.run(
+        "INSERT OR IGNORE INTO request (id, session, principal, server, tool, effect, verdict, code, current, argument_digest,
                               approval, at, leaf)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         params![
@@ -80,11 +76,26 @@ pub(super) fn decide(work: &mut Work<'_>, new: Decision) -> Result<(), StoreErro
             leaf
         ],
     )?;
-    work.run(
-        "UPDATE session SET requests = requests + 1, refused = refused + ?2 WHERE id = ?1",
-        params![session, code.is_some()],
-    )?;
-    Ok(())
+    match added {
+        0 => Err(StoreError::conflict(format!("The request {request} was decided before."))),
+        _ => Ok(()),
+    }
+}
+
+/// Decides, and intends the first attempt.
+pub(super) fn leave(
+    work: &mut Work<'_>,
+    decision: &Decision,
+    id: AttemptId,
+    new: &NewAttempt,
+) -> Result<(), StoreError> {
+    decide(work, decision)?;
+    if decision.verdict != Verdict::Admitted || decision.request != new.request {
+        return intend(work, id, new);
+    }
+    check_attempt(new)?;
+    // It was decided in this transaction: nothing has left for it.
+    put(work, id, new, 1, decision.effect)
 }
 
 pub(super) fn check(new: &Decision) -> Result<(), StoreError> {
@@ -118,10 +129,9 @@ pub(super) fn check(new: &Decision) -> Result<(), StoreError> {
 pub(super) fn intend(
     work: &mut Work<'_>,
     id: AttemptId,
-    new: NewAttempt,
+    new: &NewAttempt,
 ) -> Result<(), StoreError> {
-    check_attempt(&new)?;
-    let key = new.idempotency_key;
+    check_attempt(new)?;
     let request = new.request.to_string();
     let (effect, verdict) = work
         .row("SELECT effect, verdict FROM request WHERE id = ?1", [&request], |row| {
@@ -142,18 +152,40 @@ pub(super) fn intend(
             n + 1
         }
     };
+    put(work, id, new, n, effect)
+}
+
+/// Writes the `n`th attempt of a request that may leave.
+fn put(
+    work: &mut Work<'_>,
+    id: AttemptId,
+    new: &NewAttempt,
+    n: u32,
+    effect: bool,
+) -> Result<(), StoreError> {
     work.durable = effect;
+    if work.under_way.len() < limits::UNDER_WAY {
+        work.under_way.insert(id, new.request);
+    }
     let entry = Entry::new(Kind::Intent, new.at)
         .request(new.request)
         .with("attempt", id.to_string())
         .with("n", n)
         .with("target", new.target.as_str())
-        .with_some("idempotency_key", key.as_deref())
+        .with_some("idempotency_key", new.idempotency_key.as_deref())
         .with_some("again", new.again.map(crate::Again::as_str));
     work.append(entry)?;
     work.run(
         "INSERT INTO attempt (id, request, n, target, key, at, writer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![id.to_string(), request, n, new.target, key, new.at, work.writer],
+        params![
+            id.to_string(),
+            new.request.to_string(),
+            n,
+            new.target,
+            new.idempotency_key,
+            new.at,
+            work.writer
+        ],
     )?;
     Ok(())
 }
@@ -224,8 +256,11 @@ fn may_repeat(
     Err(StoreError::conflict(format!("The request {request} {why}: no other attempt leaves.")))
 }
 
-pub(super) fn outcome(work: &mut Work<'_>, new: NewOutcome) -> Result<(), StoreError> {
-    let known = state_of(work, new.attempt)?;
+pub(super) fn outcome(work: &mut Work<'_>, new: &NewOutcome) -> Result<(), StoreError> {
+    let known = match work.under_way.remove(&new.attempt) {
+        Some(request) => Known { request, state: None, outcomes: 0 },
+        None => state_of(work, new.attempt)?,
+    };
     match (known.state, new.late) {
         (None, true) => {
             return Err(StoreError::conflict(format!(
@@ -241,7 +276,7 @@ pub(super) fn outcome(work: &mut Work<'_>, new: NewOutcome) -> Result<(), StoreE
         }
         (None, false) | (Some(_), true) => {}
     }
-    append(work, &known, new.attempt, new.state, new.answer, GATEWAY, new.late, new.at)
+    append(work, &known, new.attempt, new.state, new.answer.as_deref(), GATEWAY, new.late, new.at)
 }
 
 pub(super) fn resolve(
@@ -295,7 +330,7 @@ fn append(
     known: &Known,
     attempt: AttemptId,
     state: OutcomeState,
-    answer: Option<String>,
+    answer: Option<&str>,
     by: &str,
     late: bool,
     at: Millis,

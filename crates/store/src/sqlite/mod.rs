@@ -135,7 +135,7 @@ impl Sqlite {
     /// Queues a write and waits for its end.
     fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
+        work: impl Fn(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Answer<'_, T> {
         let queued = self.queue(true, work);
         Box::pin(async move { queued.await?.await })
@@ -146,7 +146,7 @@ impl Sqlite {
     fn queue<T: Send + 'static>(
         &self,
         urgent: bool,
-        work: impl FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
+        work: impl Fn(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Answer<'_, Answer<'static, T>> {
         Box::pin(async move {
             let writes = self.writes.as_ref().ok_or(StoreError::ReadOnly)?;

@@ -1,5 +1,6 @@
 //! Opening: who may, what is there, and what an earlier gateway left open.
 
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -13,7 +14,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
 
 use super::mark::{Gone, Mark};
-use super::work::{Keys, Log, Work, read_log};
+use super::work::{Keys, Log, UnderWay, Work, read_log};
 use super::writer::{Shared, Writer};
 use super::{Access, Options, Sqlite, Step, Writes, ledger, reader, schema, writer};
 use crate::journal::{Entry, Kind, VerifyingKey};
@@ -78,6 +79,7 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     let one = Writer {
         conn,
         log,
+        under_way: UnderWay::new(),
         key: key.clone(),
         shared: Arc::clone(&shared),
         wal: writer::wal_of(path),
@@ -287,13 +289,13 @@ fn begin(
     if version != schema::VERSION {
         schema::migrate(conn, version)?;
     }
-    let mut log = Log::default();
+    let (mut log, mut under_way) = (Log::default(), UnderWay::new());
     let key = if version == 0 {
         let name = format!("steadfast/{}", shared.ids.session(at)?);
         log.name.clone_from(&name);
         let key = shared.keys.signer.public(&name);
         conn.execute("INSERT INTO meta (name, value) VALUES ('key', ?1)", [key.to_string()])?;
-        let mut work = work(conn, &mut log, shared);
+        let mut work = work(conn, &mut log, &mut under_way, shared);
         work.append(Entry::new(Kind::Opened, at).with("key", key.to_string()))?;
         work.checkpoint()?;
         key
@@ -308,7 +310,7 @@ fn begin(
         log = read_log(conn, &key)?;
         key
     };
-    let mut work = work(conn, &mut log, shared);
+    let mut work = work(conn, &mut log, &mut under_way, shared);
     let mut gone = Gone::of(path);
     ledger::settle_gone(&mut work, &mut gone, at)?;
     shared.step(Step::Commit)?;
@@ -317,10 +319,26 @@ fn begin(
     Ok((log, key))
 }
 
-fn work<'a>(conn: &'a Connection, log: &'a mut Log, shared: &'a Shared) -> Work<'a> {
+fn work<'a>(
+    conn: &'a Connection,
+    log: &'a mut Log,
+    under_way: &'a mut UnderWay,
+    shared: &'a Shared,
+) -> Work<'a> {
     let ids: &Ids = &shared.ids;
     let writer = &shared.writer;
-    Work { conn, log, keys: &shared.keys, ids, writer, durable: true, erased: false }
+    let calls = BTreeMap::new();
+    Work {
+        conn,
+        log,
+        keys: &shared.keys,
+        ids,
+        writer,
+        durable: true,
+        erased: false,
+        calls,
+        under_way,
+    }
 }
 
 fn written_key(conn: &Connection) -> Result<VerifyingKey, StoreError> {

@@ -8,7 +8,7 @@ use crate::StoreError;
 pub(super) const APPLICATION: u32 = u32::from_be_bytes(*b"SfSt");
 
 /// Each migration brings the database to the version of its place in the list, counted from one.
-const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 /// The version that this program reads and writes.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
@@ -118,6 +118,16 @@ UPDATE revision SET last_at = seen.at FROM (
     FROM list, json_each(list.tools) AS tool GROUP BY 1, 2, 3
 ) AS seen WHERE seen.server = revision.server AND seen.tool = revision.tool AND seen.digest = revision.digest;
 CREATE INDEX revision_last ON revision (server, tool, last_at);
+";
+
+/// A sealed part stands in one tree, by the record that it belongs to: the record says whose request it is.
+const VERSION_5: &str = "
+CREATE TABLE payload_5 (
+    seq INTEGER NOT NULL, part TEXT NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (seq, part)
+) STRICT, WITHOUT ROWID;
+INSERT INTO payload_5 SELECT seq, part, sealed FROM payload ORDER BY seq, part;
+DROP TABLE payload;
+ALTER TABLE payload_5 RENAME TO payload;
 ";
 
 /// Brings the tables to this program's version, inside the caller's transaction.

@@ -9,11 +9,11 @@ use crate::{
     Era, Millis, NewSession, Session, SessionEnd, SessionId, SessionQuery, StoreError, limits,
 };
 
-pub(super) fn open(work: &mut Work<'_>, new: NewSession) -> Result<SessionId, StoreError> {
+pub(super) fn open(work: &mut Work<'_>, new: &NewSession) -> Result<SessionId, StoreError> {
     at_most("The key of the server", &new.server, limits::TEXT_BYTES)?;
     at_most("The principal", &new.principal, limits::TEXT_BYTES)?;
-    let client_info = new.client_info;
-    if let Some(info) = &client_info {
+    let client_info = &new.client_info;
+    if let Some(info) = client_info {
         at_most("What the client says about itself", info, limits::CLIENT_INFO_BYTES)?;
     }
     let id = work.ids.session(new.at)?;

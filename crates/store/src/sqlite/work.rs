@@ -1,5 +1,6 @@
 //! One transaction at work: rows and records that are written together.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::types::ToSql;
@@ -12,7 +13,7 @@ use crate::journal::{
     Checkpoint, Entry, Hash, Kind, Part, Tree, VerifyingKey, commitment, leaf_hash,
 };
 use crate::keys::{Seal, Signer};
-use crate::{Ids, Millis, StoreError, limits};
+use crate::{AttemptId, Ids, Millis, RequestId, SessionId, StoreError, limits};
 
 /// The secrets of a store that is written to.
 pub(super) struct Keys {
@@ -43,6 +44,20 @@ pub(super) struct Work<'a> {
     pub(super) durable: bool,
     /// The write-ahead log holds something that was erased.
     pub(super) erased: bool,
+    /// The calls of this transaction by session. A session that stands here is known.
+    pub(super) calls: BTreeMap<SessionId, Calls>,
+    /// Attempts of this process without an outcome, and their requests: what need not be looked up. Not all of them.
+    pub(super) under_way: &'a mut UnderWay,
+}
+
+/// What an attempt is of.
+pub(super) type UnderWay = BTreeMap<AttemptId, RequestId>;
+
+/// How many calls of a session were decided, and how many of them refused.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Calls {
+    pub(super) all: u64,
+    pub(super) refused: u64,
 }
 
 impl Work<'_> {
@@ -66,27 +81,50 @@ impl Work<'_> {
             let plain = Zeroizing::new([salt.as_slice(), text.as_bytes()].concat());
             let sealed = self.keys.seal.seal(&place(&self.log.name, seq, *part), &plain)?;
             self.run(
-                "INSERT INTO payload (seq, part, request, sealed) VALUES (?1, ?2, ?3, ?4)",
-                params![seq, part.as_str(), request, sealed],
+                "INSERT INTO payload (seq, part, sealed) VALUES (?1, ?2, ?3)",
+                params![seq, part.as_str(), sealed],
             )?;
         }
+        let (kind, at, session) = (entry.kind, entry.at, entry.session);
         let envelope = entry.envelope(seq, &commitments)?;
         let hash = leaf_hash(envelope.as_bytes());
         self.run(
             "INSERT INTO leaf (seq, at, kind, hash, envelope, request, session) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 seq,
-                entry.at,
-                entry.kind.as_str(),
+                at,
+                kind.as_str(),
                 hash,
                 envelope,
                 request,
-                entry.session.map(|id| id.to_string())
+                session.map(|id| id.to_string())
             ],
         )?;
         self.log.tree.push(hash);
-        self.log.last_at = entry.at;
+        self.log.last_at = at;
         Ok(seq)
+    }
+
+    /// Counts a call of a session that must be known.
+    pub(super) fn call(&mut self, session: SessionId, refused: bool) -> Result<(), StoreError> {
+        if !self.calls.contains_key(&session) {
+            super::sessions::must_know(self, session)?;
+        }
+        let calls = self.calls.entry(session).or_default();
+        calls.all += 1;
+        calls.refused += u64::from(refused);
+        Ok(())
+    }
+
+    /// Writes what was counted, once for each session and not for each of its calls.
+    pub(super) fn count_calls(&mut self) -> Result<(), StoreError> {
+        for (session, calls) in std::mem::take(&mut self.calls) {
+            self.run(
+                "UPDATE session SET requests = requests + ?2, refused = refused + ?3 WHERE id = ?1",
+                params![session.to_string(), calls.all, calls.refused],
+            )?;
+        }
+        Ok(())
     }
 
     /// Signs the journal as it is inside this transaction.

@@ -2,6 +2,7 @@
 //! on disk share a flush; a write that nobody waits for is committed at once and flushed within moments. The copier
 //! brings the write-ahead log back into the database, and nobody waits for it.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::work::{Keys, Log, Work, read_log};
+use super::work::{Keys, Log, UnderWay, Work, read_log};
 use super::{Probe, Step};
 use crate::journal::VerifyingKey;
 use crate::{Ids, StoreError, limits};
@@ -27,7 +28,7 @@ const PAGE_BYTES: u64 = 4_096;
 
 /// A write on its way.
 pub(super) trait Job: Send {
-    /// Does the work inside the transaction.
+    /// Does the work inside the transaction; again in another one, where the first was given up.
     fn apply(&mut self, work: &mut Work<'_>) -> Result<(), StoreError>;
     /// Tells the caller how it ended.
     fn finish(self: Box<Self>, end: Result<(), StoreError>);
@@ -35,7 +36,7 @@ pub(super) trait Job: Send {
 
 /// A write with a typed answer.
 struct Typed<T, F> {
-    work: Option<F>,
+    work: F,
     done: Option<T>,
     reply: oneshot::Sender<Result<T, StoreError>>,
     /// Its place in the queue, given back when it is finished.
@@ -50,20 +51,18 @@ pub(super) fn job<T, F>(
 ) -> Box<dyn Job>
 where
     T: Send + 'static,
-    F: FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
+    F: Fn(&mut Work<'_>) -> Result<T, StoreError> + Send + 'static,
 {
-    Box::new(Typed { work: Some(work), done: None, reply, _place: place })
+    Box::new(Typed { work, done: None, reply, _place: place })
 }
 
 impl<T, F> Job for Typed<T, F>
 where
     T: Send,
-    F: FnOnce(&mut Work<'_>) -> Result<T, StoreError> + Send,
+    F: Fn(&mut Work<'_>) -> Result<T, StoreError> + Send,
 {
     fn apply(&mut self, work: &mut Work<'_>) -> Result<(), StoreError> {
-        if let Some(f) = self.work.take() {
-            self.done = Some(f(work)?);
-        }
+        self.done = Some((self.work)(work)?);
         Ok(())
     }
 
@@ -151,6 +150,7 @@ impl Shared {
 pub(super) struct Writer {
     pub(super) conn: Connection,
     pub(super) log: Log,
+    pub(super) under_way: UnderWay,
     pub(super) key: VerifyingKey,
     pub(super) shared: Arc<Shared>,
     /// The write-ahead log.
@@ -193,6 +193,54 @@ pub(super) fn start(
         start("store-flusher", Box::new(move || flusher.run(&commits)))?,
         start("store-copier", Box::new(move || copy_back(&copier, &also, &notes)))?,
     ])
+}
+
+/// How a transaction ended: for each job whether it waits for the disk, and whether something was erased.
+type Done = (Vec<Result<bool, StoreError>>, bool);
+
+/// How jobs share a transaction.
+#[derive(Clone, Copy)]
+enum Way {
+    /// They stand and fall together.
+    Straight,
+    /// One that fails leaves the others as they are.
+    WithSavepoints,
+}
+
+/// Why a transaction came to nothing.
+enum GivenUp {
+    /// One of its jobs failed, and may alone.
+    Job,
+    /// Nothing can be written.
+    All(StoreError),
+}
+
+impl From<StoreError> for GivenUp {
+    fn from(error: StoreError) -> GivenUp {
+        GivenUp::All(error)
+    }
+}
+
+/// Does a job so that it can be taken back alone. Fails where the whole transaction must be given up.
+fn with_savepoint(
+    job: &mut dyn Job,
+    work: &mut Work<'_>,
+    shared: &Shared,
+) -> Result<Result<(), StoreError>, StoreError> {
+    let before = (work.log.clone(), work.calls.clone());
+    work.run("SAVEPOINT job", [])?;
+    let end = job.apply(work).and_then(|()| shared.step(Step::Applied));
+    if let Err(error) = &end {
+        if work.conn.is_autocommit() {
+            // SQLite gave the whole transaction up, as it does where the disk is full.
+            return Err(error.clone());
+        }
+        work.run("ROLLBACK TO job", [])?;
+        (*work.log, work.calls) = before;
+        work.under_way.clear();
+    }
+    work.run("RELEASE job", [])?;
+    Ok(end)
 }
 
 /// What one commit leaves to the flusher: the jobs that wait for the disk.
@@ -316,36 +364,57 @@ impl Writer {
         self.most = limits::WAL_MOST.max(length() + limits::WAL_PAGES * PAGE_BYTES);
     }
 
-    /// One transaction for many jobs. For each: whether it waits for the disk, or why it alone failed.
-    #[allow(clippy::type_complexity, reason = "an answer for each job, and one for all")]
+    /// One transaction for many jobs. For each: whether it waits for the disk, or why it alone failed; for all, whether
+    /// something was erased.
+    ///
+    /// As a rule none fails, and a way back for each would cost more than the work itself: SQLite copies every page that
+    /// comes after a savepoint. Where one does fail, all of it is given up and done again, each with its savepoint.
     fn transaction(
         &mut self,
         jobs: &mut [Box<dyn Job>],
         lazies: usize,
         closing: bool,
-    ) -> Result<(Vec<Result<bool, StoreError>>, bool), StoreError> {
+    ) -> Result<Done, StoreError> {
+        let mut done = self.attempt(jobs, lazies, closing, Way::Straight);
+        if matches!(done, Err(GivenUp::Job)) {
+            done = self.attempt(jobs, lazies, closing, Way::WithSavepoints);
+        }
+        done.map_err(|given_up| match given_up {
+            GivenUp::All(error) => error.at(&self.shared.place),
+            GivenUp::Job => StoreError::conflict("A transaction was given up twice."),
+        })
+    }
+
+    fn attempt(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+        lazies: usize,
+        closing: bool,
+        way: Way,
+    ) -> Result<Done, GivenUp> {
         let before = self.log.clone();
-        let done = self.inside(jobs, lazies, closing);
+        let done = self.inside(jobs, lazies, closing, way);
         if done.is_err() {
             self.log = before;
+            self.under_way.clear();
             if !self.conn.is_autocommit() {
                 // Where this fails too, the next BEGIN says so.
                 let _ = self.conn.execute_batch("ROLLBACK");
             }
         }
-        done.map_err(|error| error.at(&self.shared.place))
+        done
     }
 
-    #[allow(clippy::type_complexity, reason = "an answer for each job, and one for all")]
     fn inside(
         &mut self,
         jobs: &mut [Box<dyn Job>],
         lazies: usize,
         closing: bool,
-    ) -> Result<(Vec<Result<bool, StoreError>>, bool), StoreError> {
+        way: Way,
+    ) -> Result<Done, GivenUp> {
         let shared = Arc::clone(&self.shared);
         shared.step(Step::Begin)?;
-        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.statement("BEGIN IMMEDIATE")?;
         self.catch_up()?;
         let mut work = Work {
             conn: &self.conn,
@@ -355,37 +424,42 @@ impl Writer {
             writer: &shared.writer,
             durable: false,
             erased: false,
+            calls: BTreeMap::new(),
+            under_way: &mut self.under_way,
         };
         let mut ends = Vec::with_capacity(jobs.len());
         let nobody_waits = lazies == jobs.len();
         for job in jobs {
-            let before = work.log.clone();
             work.durable = false;
-            work.run("SAVEPOINT job", [])?;
-            let end = job.apply(&mut work).and_then(|()| shared.step(Step::Applied));
-            if let Err(error) = &end {
-                if work.conn.is_autocommit() {
-                    // SQLite gave the whole transaction up, as it does where the disk is full.
-                    return Err(error.clone());
+            let end = match way {
+                Way::Straight => {
+                    job.apply(&mut work)
+                        .and_then(|()| shared.step(Step::Applied))
+                        .map_err(|_| GivenUp::Job)?;
+                    Ok(())
                 }
-                work.run("ROLLBACK TO job", [])?;
-                *work.log = before;
-            }
-            work.run("RELEASE job", [])?;
+                Way::WithSavepoints => with_savepoint(job.as_mut(), &mut work, &shared)?,
+            };
             ends.push(end.map(|()| work.durable).map_err(|error| error.at(&shared.place)));
             if nobody_waits {
                 // A message that is on its way goes first: one core may have to do for both.
                 std::thread::yield_now();
             }
         }
+        work.count_calls()?;
         if closing || work.log.tree.size() - work.log.signed >= limits::CHECKPOINT_EVERY {
             work.checkpoint()?;
         }
         let erased = work.erased;
         shared.step(Step::Commit)?;
-        self.conn.prepare_cached("COMMIT")?.execute([])?;
+        self.statement("COMMIT")?;
         shared.step(Step::Committed)?;
         Ok((ends, erased))
+    }
+
+    fn statement(&self, sql: &str) -> Result<(), StoreError> {
+        self.conn.prepare_cached(sql)?.execute([])?;
+        Ok(())
     }
 
     /// Reads the end of the journal again where a command beside the gateway has written to it.

@@ -209,6 +209,42 @@ fn a_record_that_nobody_waits_for_is_missed_when_it_fails() {
 }
 
 #[test]
+fn a_write_that_fails_takes_no_other_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    run(async {
+        let session = store.open_session(session()).await.unwrap();
+        let mut ends = Vec::new();
+        let mut twice = None;
+        // All in one transaction, as a rule: they are queued before the writer looks.
+        for n in 0..60 {
+            let mut new = Decision { effect: false, ..decision(&store, session) };
+            if n % 20 == 7 {
+                // One that was decided before, one behind it that nothing is wrong with.
+                new.request = *twice.get_or_insert(new.request);
+            }
+            let (id, attempt) = (store.ids().attempt(NOON).unwrap(), attempt(new.request));
+            ends.push(store.leave(new, id, attempt).await.unwrap());
+            ends.push(store.outcome_of_read(outcome(id, OutcomeState::Done)).await.unwrap());
+        }
+        let mut failed = Vec::new();
+        for (n, end) in ends.into_iter().enumerate() {
+            if end.await.is_err() {
+                failed.push(n);
+            }
+        }
+        // The call and its outcome, at the second and the third time.
+        assert_eq!(failed, [54, 55, 94, 95]);
+        let sessions = store.sessions(SessionQuery::default()).await.unwrap();
+        assert_eq!((sessions[0].requests, sessions[0].refused), (58, 0));
+        let report = verify_store(&store, &Trust::default(), |_| {}).await.unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+        assert_eq!((report.kinds["decision"], report.kinds["outcome"]), (58, 58));
+        assert_eq!(report.open_attempts, 0);
+    });
+}
+
+#[test]
 fn effects_wait_for_the_disk_and_reads_do_not() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();

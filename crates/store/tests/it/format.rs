@@ -5,13 +5,18 @@ use std::fs;
 use store::journal::{Trust, verify_store};
 use store::{Access, SessionQuery, Sqlite, Store};
 
-use crate::sample::{NOON, grant, open, options, run, session};
+use crate::sample::{NOON, decision, grant, open, options, run, session};
 
 #[test]
 fn a_store_of_the_first_version_is_migrated() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
-    run(store.open_session(session())).unwrap();
+    let opened = run(store.open_session(session())).unwrap();
+    let decided = decision(&store, opened);
+    let request = decided.request;
+    run(store.decide(decided)).unwrap();
+    let sealed = run(store.payloads(request)).unwrap();
+    assert_eq!(sealed.len(), 3);
     let of_all = store::NewGrant { scope: String::new(), ..grant() };
     run(store.grant(of_all)).unwrap();
     let seen = store::NewRevision {
@@ -34,6 +39,12 @@ fn a_store_of_the_first_version_is_migrated() {
          INSERT INTO g SELECT server, tool, digest, how, by, at, gone_at FROM granted;
          DROP TABLE granted; ALTER TABLE g RENAME TO granted;
          DROP INDEX revision_last; ALTER TABLE revision DROP COLUMN last_at;
+         CREATE TABLE p (
+             seq INTEGER NOT NULL, part TEXT NOT NULL, request TEXT, sealed BLOB NOT NULL, UNIQUE (seq, part)
+         ) STRICT;
+         INSERT INTO p SELECT seq, part, (SELECT request FROM leaf WHERE leaf.seq = payload.seq), sealed FROM payload;
+         DROP TABLE payload; ALTER TABLE p RENAME TO payload;
+         CREATE INDEX payload_request ON payload (request) WHERE request IS NOT NULL;
          DROP TABLE list;
          CREATE TABLE list (
              server TEXT NOT NULL, digest TEXT NOT NULL, tools TEXT NOT NULL, pages TEXT, first_at INTEGER NOT NULL,
@@ -52,6 +63,7 @@ fn a_store_of_the_first_version_is_migrated() {
     let reader = Sqlite::open(folder.path().join("steadfast.db"), options(Access::Read)).unwrap();
     assert_eq!(run(reader.sessions(SessionQuery::default())).unwrap().len(), 1);
     assert_eq!(run(reader.grants("github".into())).unwrap()[0].scope, "");
+    assert_eq!(run(reader.payloads(request)).unwrap(), sealed);
     drop(reader);
     let store = open(folder.path()).unwrap();
     let sessions = run(store.sessions(SessionQuery::default())).unwrap();
@@ -65,8 +77,16 @@ fn a_store_of_the_first_version_is_migrated() {
         let found = run(store.kept("github".into(), "create_issue".into(), since, 9)).unwrap();
         assert_eq!(found.len(), kept);
     }
-    let report = run(verify_store(&store, &Trust::default(), |_| {})).unwrap();
-    assert!(report.is_sound(), "{:?}", report.faults);
+    // What is sealed opens as before, and is erased whole.
+    assert_eq!(run(store.payloads(request)).unwrap(), sealed);
+    let sound = || {
+        let report = run(verify_store(&store, &Trust::default(), |_| {})).unwrap();
+        assert!(report.is_sound(), "{:?}", report.faults);
+    };
+    sound();
+    assert_eq!(run(store.erase(request, "uid:1000".into(), NOON)).unwrap(), 3);
+    assert!(run(store.payloads(request)).unwrap().is_empty());
+    sound();
 }
 
 #[test]
