@@ -19,6 +19,7 @@ mod bearing;
 mod faults;
 mod judge;
 mod refusal;
+mod refused;
 
 pub use bearing::{Bearing, bearing};
 pub use judge::decide;

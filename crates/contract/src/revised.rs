@@ -141,6 +141,15 @@ impl Revised {
         Some(view.members.into_iter().map(|(name, _)| name).collect())
     }
 
+    /// Whether a top-level argument takes a value; `None` where it is not declared.
+    pub fn takes_argument(&self, name: &str, value: &Value) -> Option<Fit> {
+        self.argument(name)?;
+        let place = format!("/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+        let whole = lenient(self.tool.raw.get("inputSchema")?);
+        let schema = Schema::read_at(Arc::new(whole), &place, &ReadOptions::default()).ok();
+        Some(fit(schema.as_ref(), value, "schema of the argument"))
+    }
+
     /// The schema of a top-level argument, as it was listed.
     pub fn argument(&self, name: &str) -> Option<&Value> {
         self.tool.raw.get("inputSchema")?.get("properties")?.get(name)

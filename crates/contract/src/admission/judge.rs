@@ -2,6 +2,7 @@
 
 use super::bearing::on_call;
 use super::faults::{faults, misfit};
+use super::refused::{also, crowded, invalid, plain, removed};
 use super::{
     Action, Adapt, Code, Compare, Decision, Facts, Fault, Grade, Ground, OnWider, Refusal, Retry,
     With,
@@ -133,9 +134,20 @@ impl Judge<'_> {
         if !written.is_empty() {
             return Ok(with_grade(written, facts.grade));
         }
+        let untold = self.untold(live);
         if !renamed && live.could_write(arguments) {
-            // A call repaired by its refusal: only the live revision could have produced it.
-            return Ok(vec![(Arc::clone(live), Grade::Shape)]);
+            // Only the live revision could have produced it: a call repaired by its refusal, or one of an old plan with a
+            // slip that happens to fit. Where what it says may mean something else by now, that makes the difference.
+            if untold.is_empty() && live.takes(arguments) == Fit::Fits {
+                return Ok(vec![(Arc::clone(live), Grade::Shape)]);
+            }
+            let old: Vec<&Arc<Revised>> = match untold.is_empty() {
+                true => facts.candidates.iter().collect(),
+                false => untold.iter().map(|(planned, _)| planned).collect(),
+            };
+            if !old.is_empty() {
+                return Ok(with_grade(old, facts.grade));
+            }
         }
         let valid: Vec<&Arc<Revised>> = facts
             .candidates
@@ -145,7 +157,32 @@ impl Judge<'_> {
         if !valid.is_empty() {
             return Ok(with_grade(valid, facts.grade));
         }
-        Err(Box::new(invalid(facts, live)))
+        let moved: Vec<&Change> = untold.iter().flat_map(|(_, moved)| moved).collect();
+        Err(Box::new(also(invalid(facts, live), faults(&moved, live))))
+    }
+
+    /// For each candidate that differs in it: what moved in meaning, or may have, in places where this call says what
+    /// someone could have written who never saw the live revision.
+    fn untold(&self, live: &Arc<Revised>) -> Vec<(Arc<Revised>, Vec<Change>)> {
+        let facts = self.facts;
+        let mut untold = Vec::new();
+        for planned in facts.candidates.iter().filter(|one| one.digest() != live.digest()) {
+            let Some(entry) = self.compare.compare(planned, live) else { continue };
+            let moved: Vec<Change> = on_call(&entry, facts.arguments)
+                .filter(|change| stirs(change))
+                .filter(|change| match change.axes.meaning {
+                    Meaning::Same => false,
+                    Meaning::Unknown => !facts.reads(),
+                    Meaning::Changed => true,
+                })
+                .filter(|change| said_of_old(planned, change, facts.arguments))
+                .cloned()
+                .collect();
+            if !moved.is_empty() {
+                untold.push((Arc::clone(planned), moved));
+            }
+        }
+        untold
     }
 
     /// The decision for one planned and one live revision.
@@ -178,7 +215,13 @@ impl Judge<'_> {
             pin_effects: facts.policy.pin_effects,
             history: facts.history,
         };
-        let ended = match self.adapt.adapt(planned, live, facts.arguments, with) {
+        // What nobody could have written under a contract is not carried over from it.
+        let of_plan = !matches!(planned.takes(facts.arguments), Fit::Rejected(_));
+        let adapted = match of_plan {
+            true => self.adapt.adapt(planned, live, facts.arguments, with),
+            false => Ok(None),
+        };
+        let ended = match adapted {
             Ok(Some(adapted)) => return Decision::Adapt(adapted, ground),
             Ok(None) => None,
             Err(why) => Some(why),
@@ -461,68 +504,23 @@ fn ready(live: &Arc<Revised>, arguments: &Value, moved: &[&Change]) -> Option<Va
     (live.could_write(&ready) && ready != *arguments).then_some(ready)
 }
 
-/// The refusal of arguments that the live revision does not take, and that nobody planned.
-fn invalid(facts: &Facts<'_>, live: &Arc<Revised>) -> Refusal {
-    let (missing, rejection) = misfit(live, facts.arguments);
-    Refusal {
-        missing,
-        rejection,
-        current_revision: Some(live.digest().to_owned()),
-        required_action: Action::FixArguments,
-        ..plain(facts, Code::InvalidArguments)
+/// True where the place of a change holds what could have been written under the old definition. An argument that it does
+/// not have, or a value that it does not take there, was written by the new one.
+fn said_of_old(planned: &Revised, change: &Change, arguments: &Value) -> bool {
+    let Some(field) = change.field.as_deref() else { return true };
+    let name = field.split(['.', '[']).next().unwrap_or(field);
+    match arguments.get(name) {
+        Some(value) => match planned.takes_argument(name, value) {
+            Some(fit) => !matches!(fit, Fit::Rejected(_)),
+            None => false,
+        },
+        None => true,
     }
 }
 
 /// True where the client said in this call that it knows this revision.
 fn knows(facts: &Facts<'_>, live: &Revised) -> bool {
     facts.acknowledged == Some(live.digest())
-}
-
-/// The refusal of an effect where not everything was looked through that the client may have planned with.
-fn crowded(facts: &Facts<'_>) -> Refusal {
-    let fault = Fault {
-        rule: "revisions",
-        field: None,
-        what: "it moved so often of late that not every definition that the call may come from is compared".into(),
-    };
-    Refusal {
-        changed: vec![fault],
-        current_revision: facts.live.first().map(|live| live.digest().to_owned()),
-        ..plain(facts, Code::ContractUndecided)
-    }
-}
-
-fn removed(facts: &Facts<'_>) -> Refusal {
-    let (required_action, retry) = match facts.heir {
-        Some(_) => (Action::UseTool, Retry::NewDecision),
-        // Whoever pinned a list is shown that list for ever.
-        None if facts.grade == Grade::Declared => (Action::AskPerson, Retry::No),
-        None => (Action::RefreshTools, Retry::NewDecision),
-    };
-    Refusal {
-        retry,
-        heir: facts.heir.map(str::to_owned),
-        planned_revision: facts.candidates.first().map(|c| c.digest().to_owned()),
-        required_action,
-        ..plain(facts, Code::ToolRemoved)
-    }
-}
-
-fn plain(facts: &Facts<'_>, code: Code) -> Refusal {
-    Refusal {
-        code,
-        tool: facts.name.to_owned(),
-        missing: Vec::new(),
-        obsolete: Vec::new(),
-        changed: Vec::new(),
-        required_action: Action::RefreshTools,
-        retry: Retry::NewDecision,
-        planned_revision: None,
-        current_revision: None,
-        ready: None,
-        heir: None,
-        rejection: None,
-    }
 }
 
 fn ground(
