@@ -76,6 +76,20 @@ pub struct Change {
     pub fingerprint: String,
     /// Set by the policy: the reason given for accepting this finding.
     pub suppressed: Option<String>,
+    /// Which calls it is about, where it is about a field.
+    pub when: When,
+}
+
+/// Which calls a change of a field is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum When {
+    /// Those that send it.
+    #[default]
+    Sent,
+    /// Those that leave it out: what is taken in its place moved.
+    LeftOut,
+    /// Both.
+    Either,
 }
 
 /// A replayed value as it is reported.

@@ -36,7 +36,7 @@ pub mod verdict;
 pub mod view;
 pub mod walk;
 
-pub use change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Side, Subject, Witness};
+pub use change::{Change, Counts, Diff, Entry, Heir, Kind, Revision, Side, Subject, When, Witness};
 pub use depends::Depends;
 pub use diff::{Options, diff};
 pub use document::{Bundle, Contract, Problem, Tool, ToolList};

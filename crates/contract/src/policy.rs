@@ -11,7 +11,7 @@ mod unmatched;
 pub use config::{ReviewNote, Settings};
 pub use live::{Gateway, Reach, Server};
 
-use crate::change::{Change, Diff, Entry, Subject};
+use crate::change::{Change, Diff, Entry, Subject, When};
 use crate::rules::finding::fingerprint;
 use crate::verdict::{Authority, Axes, Class, Verdict};
 use serde_json::{Value, json};
@@ -261,6 +261,7 @@ fn about_settings(
         decisions: Vec::new(),
         decisions_guessed: false,
         suppressed: None,
+        when: When::Sent,
     };
     change.fingerprint = fingerprint(&change, &own_subject());
     change

@@ -178,8 +178,9 @@ struct Plan {
     epoch: u64,
     request: RequestId,
     ground: Ground,
-    /// The definition that the answer is measured by.
-    planned: Option<Arc<Revised>>,
+    /// The definitions that the answer is measured by: the one that the call was judged under first, then the others that the
+    /// client may have planned with.
+    planned: Vec<Arc<Revised>>,
     live: Vec<Arc<Revised>>,
     shown_output: bool,
     /// What is live is what was granted.
@@ -279,11 +280,15 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let now = Instant::now();
     let digest = live.first().map_or("", |live| live.digest()).to_owned();
     let whole = call.digest_without(&[]);
-    let (mut candidates, grade) =
+    let (mut candidates, mut grade) =
         session.view().planned(&call.tool, &digest, Some(&whole), call.arrived);
     let mut earlier = session.view().earlier(&call.tool);
     // Nothing was shown here: everything that was listed of late may be what the caller knows. Where old calls are or
     // were carried over, some client still makes them, whatever its session was shown.
+    if candidates.is_empty() && grade != Grade::Declared && !live.is_empty() {
+        // It was in no list that was shown here: that says nothing of what the caller knows from elsewhere.
+        grade = Grade::None;
+    }
     let mut crowded = session.view().lacks_some(&call.tool, &digest, &whole, call.arrived);
     if grade == Grade::None || session.adapters().converts(&call.tool) {
         let (kept, more) = match session.kept(&call.tool).await {
@@ -346,11 +351,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     // Who only watches changes nothing: what would have been is told.
     let (would, adapted) =
         if session.settings().observe { (adapted, None) } else { (None, adapted) };
-    let planned = candidates
-        .iter()
-        .chain(&live)
-        .find(|revised| Some(revised.digest()) == ground.planned.as_deref())
-        .cloned();
+    let planned = answer::measures(&candidates, &live, &ground);
     let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
     let key = key::of(&session, form(&call, adapted.as_ref()).0, request);
     let accepted = granted.as_ref().is_some_and(|granted| granted.digest() == digest);
@@ -553,7 +554,7 @@ impl Plan {
             session: session.id(),
             principal: session.principal().to_owned(),
             server: session.upstream().name().to_owned(),
-            server_version: None,
+            server_version: session.upstream().speech().server_version,
             tool: call.tool.clone(),
             planned: store::Planned {
                 digest: self.ground.planned.clone(),
@@ -575,7 +576,7 @@ impl Plan {
             effect: self.ground.effect,
             verdict,
             approval: None,
-            relied_on: Vec::new(),
+            relied_on: session.relies_on(call),
             at: event::now(),
         }
     }

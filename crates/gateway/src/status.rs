@@ -533,7 +533,9 @@ fn between(session: &Session, planned: &Arc<Revised>, live: &Arc<Revised>) -> Ex
 /// Where the store cannot be read.
 pub async fn remembered(store: &dyn Store, filter: &Filter) -> Result<Vec<Remembered>, StoreError> {
     let sessions = store.sessions(SessionQuery::default()).await?;
-    let servers: BTreeSet<String> = sessions.into_iter().map(|session| session.server).collect();
+    // Sessions come by pages: a server whose last one is behind many of others is known by its list.
+    let mut servers: BTreeSet<String> = store.servers().await?.into_iter().collect();
+    servers.extend(sessions.into_iter().map(|session| session.server));
     let mut found = Vec::new();
     for server in servers.into_iter().filter(|server| filter.takes_server(server)) {
         let lists = store.lists(server.clone(), None, limits::PIN_LISTS).await?;

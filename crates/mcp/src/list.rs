@@ -424,8 +424,9 @@ fn read_page(raw: &str, at: &str) -> Result<ListPage, Problem> {
     let tools: Vec<Box<RawValue>> = serde_json::from_str(tools.get())
         .map_err(|_| wrong(format!("`tools` is not an array but `{}`.", quote(tools.get()))))?;
     let next = match page.next {
+        // Some servers end a list with an empty cursor, and clients that ask whether there is one take it for the end.
         None | Some(Value::Null) => None,
-        Some(Value::String(cursor)) => Some(cursor),
+        Some(Value::String(cursor)) => Some(cursor).filter(|cursor| !cursor.is_empty()),
         Some(other) => {
             return Err(wrong(format!(
                 "`nextCursor` is not a string but `{}`.",

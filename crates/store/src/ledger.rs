@@ -194,6 +194,8 @@ pub struct Attempt {
     pub at: Millis,
     /// What came of it, in the order in which it became known; empty while it is under way.
     pub outcomes: Vec<Outcome>,
+    /// How it stands: as the last of them says.
+    pub state: Option<OutcomeState>,
     /// Nothing came of it so far, and the process that sent it is gone: it is in doubt, and who opens the store to write,
     /// or works on it, puts that on record.
     pub abandoned: bool,
@@ -220,6 +222,14 @@ pub struct Activity {
     pub at: Millis,
     /// The number of its record in the journal.
     pub leaf: u64,
+    /// The digest of the contract that it runs under.
+    pub current: Option<String>,
+    /// The approval that it redeemed.
+    pub approval: Option<ApprovalId>,
+    /// The digest of the arguments that would be sent; `None` once they were erased.
+    pub argument_digest: Option<String>,
+    /// Its answer reached the client.
+    pub delivered: bool,
     /// The attempts, in order.
     pub attempts: Vec<Attempt>,
 }

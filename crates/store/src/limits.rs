@@ -43,9 +43,15 @@ pub const WAL_MOST: u64 = 24 << 20;
 /// How long the writer waits for that where a reader stands in the way; then it is tried again later.
 pub const COPY: Duration = Duration::from_millis(100);
 
-/// Revisions of one tool, and different lists of one server, that are kept. Servers that are developed on a live line make
-/// some hundreds; one that makes more writes a new contract each time it is asked, and would fill the disk.
+/// Revisions of one tool that are kept. Servers that are developed on a live line make some hundreds; one that makes more
+/// writes a new contract each time it is asked, and would fill the disk.
 pub const REVISIONS: u64 = 10_000;
+
+/// Different lists of one server that are kept, for the same reason: each names all its tools.
+pub const LISTS: u64 = 1_000;
+
+/// Numbers of revisions that the writer has at hand; it looks the others up.
+pub const ORDINALS: usize = 4_096;
 
 /// Bytes of the definitions that are kept of one server, and as many of its lists: 20,000 definitions of the usual size. One that rewords large lists all the time fills this, and not the disk.
 pub const SERVER_BYTES: u64 = 64 << 20;

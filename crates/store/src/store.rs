@@ -26,6 +26,8 @@ pub trait Store: Send + Sync {
     fn open_session(&self, session: NewSession) -> Answer<'_, SessionId>;
     /// Ends one. Ending it again changes nothing.
     fn close_session(&self, session: SessionId, how: SessionEnd, at: Millis) -> Answer<'_, ()>;
+    /// The servers that a list or a grant is on record of.
+    fn servers(&self) -> Answer<'_, Vec<String>>;
     /// Sessions, the newest first.
     fn sessions(&self, query: SessionQuery) -> Answer<'_, Vec<Session>>;
 

@@ -50,7 +50,6 @@ for text in sys.stdin:
             continue
         # Nobody asked these.
         say(json.dumps({"jsonrpc": "2.0", "id": "nobody", "result": {"structuredContent": {"id": "stray"}}}))
-        say(json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": -1, "message": "stray"}}))
         answer(ident, arguments)
         if arguments.get("line") == "twice":
             answer(ident, {"line": "changed"})

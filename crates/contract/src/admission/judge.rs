@@ -269,6 +269,7 @@ impl Judge<'_> {
             let Some(entry) = self.compare.compare(measure, live) else { continue };
             wider.extend(
                 on_call(&entry, sent)
+                    .filter(|change| !of_old_reach(measure, change, sent))
                     .filter(|change| match change.axes.authority {
                         Authority::Wider => true,
                         // What nobody can tell is not safe, where something may come of it.
@@ -502,6 +503,19 @@ fn ready(live: &Arc<Revised>, arguments: &Value, moved: &[&Change]) -> Option<Va
     }
     let ready = Value::Object(ready);
     (live.could_write(&ready) && ready != *arguments).then_some(ready)
+}
+
+/// Findings that a place takes more than before. A value that it took before reaches no further.
+const MORE_VALUES: &[&str] = &["SF404", "SF405"];
+
+/// True where a change lets a place reach further, and this call sends what that place took before.
+fn of_old_reach(measure: &Revised, change: &Change, arguments: &Value) -> bool {
+    let Some(field) = change.field.as_deref().filter(|_| MORE_VALUES.contains(&change.rule)) else {
+        return false;
+    };
+    let name = field.split(['.', '[']).next().unwrap_or(field);
+    let taken = |value| measure.takes_argument(name, value) == Some(Fit::Fits);
+    arguments.get(name).is_some_and(taken)
 }
 
 /// True where the place of a change holds what could have been written under the old definition. An argument that it does

@@ -320,6 +320,26 @@ fn reach_beyond_the_grant_is_a_new_decision_a_hold_or_a_refusal() {
 
 /// Going away and coming back is no way to more reach: what came back is measured by what was granted before it went.
 #[test]
+fn a_value_that_was_taken_before_reaches_no_further() {
+    let kind = |values: Value| {
+        changed(move |raw| {
+            raw["inputSchema"]["properties"]["mode"] = json!({"type": "string", "enum": values});
+        })
+    };
+    let (old, live) = (kind(json!(["get", "update"])), kind(json!(["get", "update", "delete"])));
+    let one = [Arc::clone(&live)];
+    let judge = |mode: &str, candidate: &Arc<Revised>| {
+        let call = json!({"project": "shop", "mode": mode});
+        let candidates = [Arc::clone(candidate)];
+        with(&candidates, &one, Some(&old), &call, |facts| {
+            facts.policy.on_wider = OnWider::HoldEffects;
+        })
+    };
+    assert!(forwards(&judge("update", &old)));
+    assert!(matches!(judge("delete", &live), Decision::Hold(..)));
+}
+
+#[test]
 fn a_name_that_came_back_is_granted_nothing_by_whoever_looked_at_it() {
     let live = changed(|raw| raw["annotations"] = json!({"destructiveHint": true}));
     let mut raw = base();

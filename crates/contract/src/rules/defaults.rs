@@ -149,6 +149,19 @@ fn default_stated(edit: &Edit, new: &Value, role: Role, context: &Context<'_>) -
             ),
         );
     }
+    if edit.before == Some(Value::Null) {
+        // Nothing is a value too where a schema says so: `null` stood there as what leaving it out means.
+        return finding(
+            &SF150,
+            edit,
+            context,
+            Judgement::ADAPTABLE.class(Class::Semantic).meaning(Meaning::Changed),
+            format!(
+                "leaving `{name}` out meant null and means {} now; the planned default can be written in",
+                shown(new)
+            ),
+        );
+    }
     finding(
         &SF151,
         edit,

@@ -1,7 +1,7 @@
 //! How a rule speaks: from an edit and a row to a [`Change`].
 
 use super::Rule;
-use crate::change::{Change, Subject, Witness};
+use crate::change::{Change, Subject, When, Witness};
 use crate::edit::Edit;
 use crate::lexicon::Lexicon;
 use crate::verdict::{Authority, Axes, Class, Compat, Meaning, Verdict};
@@ -118,6 +118,10 @@ pub fn finding(
     change
 }
 
+/// Findings that concern calls which leave the field out.
+const WHEN_LEFT_OUT: &[&str] =
+    &["SF101", "SF102", "SF103", "SF121", "SF122", "SF123", "SF150", "SF151", "SF152", "SF406"];
+
 /// A finding that stands at no edit: about a tool, a list, an operation.
 pub fn bare(
     rule: &'static Rule,
@@ -142,6 +146,7 @@ pub fn bare(
         decisions_guessed: false,
         fingerprint: String::new(),
         suppressed: None,
+        when: if WHEN_LEFT_OUT.contains(&rule.code) { When::LeftOut } else { When::Sent },
     };
     change.fingerprint = fingerprint(&change, subject);
     change

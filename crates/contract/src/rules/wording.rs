@@ -1,7 +1,7 @@
 //! What a text edit is worth: one judgement for each kind of signal, shared by all areas.
 
 use super::finding::Judgement;
-use crate::change::Change;
+use crate::change::{Change, When};
 use crate::prose::{self, SignalKind};
 use crate::verdict::{Authority, Class, Meaning};
 
@@ -17,7 +17,7 @@ pub fn text_findings(
         .iter()
         .map(|signal| {
             let (judgement, what) = judge_signal(signal);
-            make(Some(signal.kind), judgement, what)
+            Change { when: when(signal), ..make(Some(signal.kind), judgement, what) }
         })
         .collect()
 }
@@ -35,6 +35,29 @@ pub fn told_elsewhere(signal: &prose::Signal, new_text: &str) -> bool {
             sentences().any(|sentence| prose::similarity(&sentence, &signal.before) >= KEPT)
         }
         _ => false,
+    }
+}
+
+/// Which calls a signal is about: what is taken where a value is left out concerns those that leave it out, and what
+/// speaks of that beside something else concerns both.
+fn when(signal: &prose::Signal) -> When {
+    const LEAVING_OUT: &[&str] = &[
+        "default", "omit", "left out", "leave out", "not given", "not set", "not provided",
+        "unset", "unspecified", "absent",
+    ];
+    match signal.kind {
+        SignalKind::DefaultMoved | SignalKind::DefaultDropped => When::LeftOut,
+        SignalKind::NotCompared | SignalKind::HiddenText | SignalKind::OrderAppeared => {
+            When::Either
+        }
+        _ => {
+            let said = format!("{} {} {}", signal.word, signal.before, signal.after).to_lowercase();
+            if LEAVING_OUT.iter().any(|word| said.contains(word)) {
+                When::Either
+            } else {
+                When::Sent
+            }
+        }
     }
 }
 

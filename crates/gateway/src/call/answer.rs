@@ -4,11 +4,37 @@ use super::{Call, Plan, shape};
 use crate::limits;
 use crate::refusal;
 use crate::session::Session;
-use contract::Fit;
+use contract::admission::{Grade, Ground};
+use contract::{Fit, Revised};
+use mcp::Era;
 use mcp::message::{self, Kind, Message};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::sync::Arc;
 use store::OutcomeState;
+
+/// The definitions that promise something about the answer. Where several may be what the client planned with, it relies
+/// on what any of them promises.
+pub(super) fn measures(
+    candidates: &[Arc<Revised>],
+    live: &[Arc<Revised>],
+    ground: &Ground,
+) -> Vec<Arc<Revised>> {
+    let spoke = |revised: &&Arc<Revised>| Some(revised.digest()) == ground.planned.as_deref();
+    let first = candidates.iter().chain(live).find(spoke);
+    let others = match ground.grade {
+        // Written by one definition alone.
+        Some(grade) if grade == Grade::Shape.name() => &[],
+        _ => candidates,
+    };
+    let mut measures: Vec<Arc<Revised>> = Vec::new();
+    for one in first.into_iter().chain(others) {
+        if !measures.iter().any(|known| known.digest() == one.digest()) {
+            measures.push(Arc::clone(one));
+        }
+    }
+    measures
+}
 
 /// Measures an answer by the contract that the call was planned under. Gives the text for the client and the outcome.
 pub(super) fn judged(
@@ -40,11 +66,16 @@ pub(super) fn measured(
         // No answer of a tool is anything but an object.
         return breaks(session, call, plan, raw, &[], "the answer is no object".to_owned());
     };
-    match result.get("resultType").and_then(Value::as_str) {
-        None | Some("complete") => {}
+    // The older era has no such member: what stands there is one of many that nobody knows.
+    let kind = result.get("resultType").and_then(Value::as_str).filter(|_| plan.era == Era::Modern);
+    match kind {
         Some("input_required") => return (None, OutcomeState::AwaitingInput),
-        // A kind that nobody knows here says nothing that could be measured.
-        Some(_) => return (None, OutcomeState::Done),
+        // A task says nothing yet that could be measured.
+        Some("task") if result.contains_key("task") || result.contains_key("taskId") => {
+            return (None, OutcomeState::Done);
+        }
+        // Of a kind that nobody knows here, what was promised is demanded all the same.
+        _ => {}
     }
     if result.get("isError").and_then(Value::as_bool) == Some(true) {
         return (None, OutcomeState::Failed);
@@ -60,39 +91,62 @@ pub(super) fn measured(
     }
     session.relied_on(call, plan, &result);
     let answered = plan.live.first().map_or(call.tool.as_str(), |live| live.name());
-    let proves = || session.proves(&call.tool, answered, &result);
-    let Some(planned) = plan.planned.as_ref().filter(|planned| planned.describes_answers()) else {
+    let proves = || session.proves(&call.tool, answered, plan.request, &result);
+    let promising: Vec<&Arc<Revised>> =
+        plan.planned.iter().filter(|planned| planned.describes_answers()).collect();
+    if promising.is_empty() {
         if let Some((told, state)) = unpromised(session, call, plan, raw, &result) {
             return (Some(told), state);
         }
         proves();
         return (other, OutcomeState::Done);
-    };
-    let fit = match result.get("structuredContent") {
-        Some(structured) => planned.answers(structured),
-        None => Fit::Unknown("it has no structured part".to_owned()),
-    };
-    let (lacks, why) = match fit {
-        Fit::Fits => {
-            proves();
-            return (other, OutcomeState::Done);
-        }
-        Fit::Rejected(rejection) => {
-            let at = if rejection.instance_pointer.is_empty() {
-                "it".to_owned()
-            } else {
-                rejection.instance_pointer.clone()
-            };
-            let lacks = planned.lacks(result.get("structuredContent"), &rejection);
-            (lacks, format!("{at} does not fit ({})", rejection.keyword))
-        }
-        Fit::Unknown(_) if result.contains_key("structuredContent") => {
-            proves();
-            return (other, OutcomeState::Done);
-        }
-        Fit::Unknown(why) => (Vec::new(), why),
-    };
-    breaks(session, call, plan, raw, &lacks, why)
+    }
+    let structured = result.get("structuredContent");
+    for planned in promising {
+        let (lacks, why) = match structured.map(|structured| planned.answers(structured)) {
+            Some(Fit::Fits) => continue,
+            Some(Fit::Rejected(rejection)) => {
+                let why = unfit(&rejection.instance_pointer, &rejection.keyword);
+                (planned.lacks(structured, &rejection), why)
+            }
+            Some(Fit::Unknown(why)) => {
+                let what = format!(
+                    "nobody can tell whether the answer of {} keeps its contract: {why}",
+                    call.tool
+                );
+                session.tell("unmeasured-answer", Some(&call.tool), None, &what);
+                continue;
+            }
+            None => (Vec::new(), "it has no structured part".to_owned()),
+        };
+        return breaks(session, call, plan, raw, &lacks, why);
+    }
+    if let Some(structured) = structured {
+        of_today(session, call, plan, structured);
+    }
+    proves();
+    (other, OutcomeState::Done)
+}
+
+/// In words, why a value does not fit.
+fn unfit(pointer: &str, keyword: &str) -> String {
+    let at = if pointer.is_empty() { "it" } else { pointer };
+    format!("{at} does not fit ({keyword})")
+}
+
+/// An answer that keeps what the client planned with, and not what its server promises by now: that is told, and no reason
+/// to withhold it.
+fn of_today(session: &Session, call: &Call, plan: &Plan, structured: &Value) {
+    // Restored for the client, it has the old form.
+    let [live] = &plan.live[..] else { return };
+    if !plan.by.is_empty() || plan.planned.iter().any(|one| one.digest() == live.digest()) {
+        return;
+    }
+    if let Fit::Rejected(rejection) = live.answers(structured) {
+        let why = unfit(&rejection.instance_pointer, &rejection.keyword);
+        let what = format!("the answer of {} is none of its current contract: {why}", call.tool);
+        session.tell("answer-of-old", Some(&call.tool), None, &what);
+    }
 }
 
 /// Measures an answer about which nothing is promised.

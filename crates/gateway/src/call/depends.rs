@@ -8,7 +8,8 @@ use crate::limits;
 use crate::session::{Session, lock};
 use contract::{Depends, Revised};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use store::RequestId;
 
 /// The members by which an answer says which contract it was written by.
 const MARKERS: &[&str] = &["schema_revision", "result_version"];
@@ -22,8 +23,8 @@ pub(crate) struct Relied(BTreeMap<(String, String), Known>);
 struct Known {
     /// The last answer lacked it.
     lost: bool,
-    /// Digests of those that came, the oldest first.
-    came: VecDeque<String>,
+    /// Digests of those that came, the oldest first, and the request that each came with at last.
+    came: VecDeque<(String, RequestId)>,
 }
 
 impl Session {
@@ -45,11 +46,11 @@ impl Session {
                     known.lost = false;
                     let digest = contract::digest::of_value(value);
                     // One value that comes again and again takes one place.
-                    known.came.retain(|came| *came != digest);
+                    known.came.retain(|(came, _)| *came != digest);
                     if known.came.len() >= limits::RELIED {
                         known.came.pop_front();
                     }
-                    known.came.push_back(digest);
+                    known.came.push_back((digest, plan.request));
                 }
                 None => known.lost = !marked,
             }
@@ -63,10 +64,32 @@ impl Session {
             let key = (depends.on.clone(), depends.member.clone());
             let Some(known) = relied.0.get(&key).filter(|known| known.lost) else { return false };
             let Some(value) = call.arguments.get(&depends.argument) else { return false };
-            !known.came.contains(&contract::digest::of_value(value))
+            let digest = contract::digest::of_value(value);
+            !known.came.iter().any(|(came, _)| *came == digest)
         };
         let mut declared = self.settings().depends.iter().filter(|d| d.tool == call.tool);
         declared.find(stops).cloned()
+    }
+
+    /// The requests whose answers a call relies on, as far as a person declared what comes from where.
+    pub(super) fn relies_on(&self, call: &Call) -> Vec<RequestId> {
+        let mut requests = BTreeSet::new();
+        self.proven_by(call, &mut requests);
+        let relied = lock(self.relied());
+        for depends in self.settings().depends.iter().filter(|d| d.tool == call.tool) {
+            let key = (depends.on.clone(), depends.member.clone());
+            let (Some(known), Some(value)) =
+                (relied.0.get(&key), call.arguments.get(&depends.argument))
+            else {
+                continue;
+            };
+            let digest = contract::digest::of_value(value);
+            requests
+                .extend(known.came.iter().filter(|(came, _)| *came == digest).map(|(_, id)| *id));
+        }
+        // The last ones, where a call takes values from more than one record can name.
+        let over = requests.len().saturating_sub(store::limits::LISTED);
+        requests.into_iter().skip(over).collect()
     }
 }
 

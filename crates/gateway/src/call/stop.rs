@@ -16,7 +16,7 @@ pub(super) fn stops(session: &Session, call: &Call, plan: &Plan) -> Option<(&'st
         let told = refusal::dependency_missing(&missing, structured, plan.era);
         return Some((refusal::DEPENDENCY_MISSING, told));
     }
-    if let Some(unproven) = session.unproven_in(call) {
+    if let Some(unproven) = session.unproven_in(call, &plan.live) {
         let told = refusal::unproven(&unproven, structured, plan.era);
         return Some((refusal::UNPROVEN_VALUE, told));
     }

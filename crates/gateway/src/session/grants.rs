@@ -47,7 +47,11 @@ impl Session {
         let raw = self.hub.store.definition(server, tool.clone(), grant.digest.clone());
         let raw = raw.await.map_err(|why| why.to_string())?;
         raw.and_then(|raw| self.hub.definitions.read(tool, &raw))
-            .ok_or_else(|| format!("what was granted of {tool} is on no record that can be read"))
+            // A text that was put in its place grants nothing.
+            .filter(|revised| revised.digest() == grant.digest)
+            .ok_or_else(|| {
+                format!("what was granted of {tool} is on no record that can be read and is that")
+            })
     }
 
     /// Grants what is listed and was never seen before in this scope, as far as no other scope says that it is too much.

@@ -77,6 +77,7 @@ pub fn change(rule: &'static str, class: Class, verdict: Verdict, sentence: &str
         decisions_guessed: false,
         fingerprint: format!("{rule}-{:08x}", sentence.len() * 2_654_435),
         suppressed: None,
+        when: contract::When::Sent,
     }
 }
 

@@ -8,8 +8,8 @@ use super::leaf::{Kind, Leaf, Part, Payload};
 use super::verify::{FaultKind, Report, Trust, Verifier};
 use crate::approval::check;
 use crate::{
-    Activity, ActivityQuery, ApprovalId, OutcomeState, Ruling, Settlement, Store, StoreError,
-    Verdict, limits,
+    Activity, ActivityQuery, Approval, ApprovalId, OutcomeState, Ruling, Settlement, Store,
+    StoreError, Verdict, limits,
 };
 
 /// Verifies the journal of a store. `progress` is told how many records were read.
@@ -102,7 +102,31 @@ struct Expected {
     approvers: BTreeMap<String, String>,
     /// Each key that was ever enrolled for a name, and from which record on; `None` where it was taken back.
     keys: BTreeMap<String, Vec<(u64, Option<String>)>>,
-    approvals: BTreeMap<String, &'static str>,
+    approvals: BTreeMap<String, Asked>,
+}
+
+/// An approval, by the records.
+struct Asked {
+    state: &'static str,
+    /// What it was asked for: request, session, principal, server, tool, revision.
+    what: [String; 6],
+    expires: String,
+}
+
+impl Asked {
+    fn is(&self, known: &Approval) -> bool {
+        let what = [
+            known.request.to_string(),
+            known.session.to_string(),
+            known.principal.clone(),
+            known.server.clone(),
+            known.tool.clone(),
+            known.revision.clone(),
+        ];
+        self.state == known.state.as_str()
+            && self.what == what
+            && self.expires == known.expires.to_string()
+    }
 }
 
 impl Expected {
@@ -114,8 +138,8 @@ impl Expected {
             self.servers.insert(server.to_owned());
         }
         let approval = |expected: &mut Expected, state| {
-            if expected.approvals.len() < limits::TRACKED {
-                expected.approvals.insert(text("approval"), state);
+            if let Some(asked) = expected.approvals.get_mut(&text("approval")) {
+                asked.state = state;
             }
         };
         match read["kind"].as_str().and_then(Kind::from_word) {
@@ -138,7 +162,15 @@ impl Expected {
                 self.approvers.remove(&text("approver"));
                 self.keys.entry(text("approver")).or_default().push((leaf.seq, None));
             }
-            Some(Kind::ApprovalAsked) => approval(self, "pending"),
+            Some(Kind::ApprovalAsked) if self.approvals.len() < limits::TRACKED => {
+                let what = ["request", "session", "principal", "server", "tool", "revision"];
+                let asked = Asked {
+                    state: "pending",
+                    what: what.map(text),
+                    expires: read["expires"].to_string(),
+                };
+                self.approvals.insert(text("approval"), asked);
+            }
             Some(Kind::ApprovalRedeemed) => approval(self, "redeemed"),
             Some(Kind::ApprovalVoid) => approval(self, "void"),
             Some(Kind::ApprovalSettled) if text("ruling") == "approved" => {
@@ -191,13 +223,13 @@ impl Expected {
                 "The enrolled key is not what the records say.".to_owned(),
             ));
         });
-        for (id, state) in &self.approvals {
+        for (id, asked) in &self.approvals {
             let known = match id.parse::<ApprovalId>() {
                 Ok(id) => store.approval(id).await,
                 Err(error) => Err(error),
             };
             let fits = match known {
-                Ok(known) => known.is_some_and(|known| known.state.as_str() == *state),
+                Ok(known) => known.is_some_and(|known| asked.is(&known)),
                 // A card that does not open is named with its request.
                 Err(StoreError::Corrupted { .. }) => true,
                 Err(StoreError::Malformed { .. }) => false,
@@ -206,7 +238,10 @@ impl Expected {
             if !fits {
                 faults.push((
                     format!("the approval {id}"),
-                    format!("By the records it is {state}; the store says otherwise."),
+                    format!(
+                        "By the records it is {} and asked for something else than the store says.",
+                        asked.state
+                    ),
                 ));
             }
         }
@@ -319,7 +354,11 @@ fn says(activity: &Activity, records: &[Value]) -> bool {
         && decision["verdict"] == activity.verdict.as_str()
         && decision["code"].as_str() == code
         && decision["at"] == activity.at
-        && decision["seq"] == activity.leaf;
+        && decision["seq"] == activity.leaf
+        && decision["current"].as_str() == activity.current.as_deref()
+        && decision["approval"].as_str() == activity.approval.map(|id| id.to_string()).as_deref()
+        && of(Kind::Delivered).next().is_some() == activity.delivered
+        && of(Kind::Erased).next().is_some() == activity.argument_digest.is_none();
     let attempts = of(Kind::Intent).count() == activity.attempts.len()
         && of(Kind::Intent).zip(&activity.attempts).all(|(read, attempt)| {
             read["attempt"] == attempt.id.to_string()
@@ -333,6 +372,7 @@ fn says(activity: &Activity, records: &[Value]) -> bool {
         let told: Vec<_> =
             of(Kind::Outcome).filter(|read| read["attempt"] == id.as_str()).collect();
         told.len() == attempt.outcomes.len()
+            && attempt.state == attempt.outcomes.last().map(|outcome| outcome.state)
             && told.iter().zip(&attempt.outcomes).all(|(read, outcome)| {
                 read["state"].as_str().and_then(OutcomeState::from_word) == Some(outcome.state)
                     && read["by"] == outcome.by.as_str()
@@ -383,6 +423,7 @@ async fn sealed(
         }
     }
     let mut faults = unsigned(expected, records, &opened);
+    faults.extend(digests(store, activity, records, &opened).await?);
     differences(&committed, &found, |key| {
         let gone = !found.contains_key(key);
         if gone && erased_at.is_some_and(|at| key.0 < at) {
@@ -398,6 +439,40 @@ async fn sealed(
     });
     if faults.is_empty() {
         report.payloads += found.len() as u64;
+    }
+    Ok(faults)
+}
+
+/// Digests that stand in rows because calls are found by them, and are not those that are sealed.
+async fn digests(
+    store: &dyn Store,
+    activity: &Activity,
+    records: &[Value],
+    opened: &[Payload],
+) -> Result<Vec<(FaultKind, String, String)>, StoreError> {
+    let of = |read: &Value, part: Part| {
+        opened.iter().find(|payload| read["seq"] == payload.seq && payload.part == part)
+    };
+    let mut faults = Vec::new();
+    let mut other = |place: String| {
+        let sentence = "The digest in its row is not the one that its record sealed.".to_owned();
+        faults.push((FaultKind::Row, place, sentence));
+    };
+    for read in records {
+        if read["kind"] == Kind::Decision.as_str()
+            && let Some(sealed) = of(read, Part::ArgumentDigest)
+            && activity.argument_digest.as_ref() != Some(&sealed.text)
+        {
+            other(format!("the request {}", activity.request));
+        }
+        if read["kind"] == Kind::ApprovalAsked.as_str()
+            && let Some(sealed) = of(read, Part::ActionDigest)
+            && let Some(Ok(id)) = read["approval"].as_str().map(str::parse::<ApprovalId>)
+            && let Ok(Some(known)) = store.approval(id).await
+            && known.action_digest != sealed.text
+        {
+            other(format!("the approval {id}"));
+        }
     }
     Ok(faults)
 }

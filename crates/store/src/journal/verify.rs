@@ -1,6 +1,6 @@
 //! The verifier: records in, faults out. It needs the public key and nothing else: no store, no secret, no network.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
 use serde_json::Value;
@@ -112,6 +112,14 @@ pub struct Trust {
     pub checkpoint: Option<String>,
 }
 
+/// Whether an attempt may leave for a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum May {
+    Leave,
+    LeaveOnceApproved,
+    Not,
+}
+
 /// Takes the records one by one, in the order in which they stand.
 pub struct Verifier {
     report: Report,
@@ -125,7 +133,8 @@ pub struct Verifier {
     gaps: Vec<RangeInclusive<u64>>,
     /// A checkpoint did not fit: what follows is a consequence.
     departed: bool,
-    decided: HashSet<String>,
+    /// How each request was decided; one that is held may leave once its approval was redeemed.
+    decided: HashMap<String, May>,
     /// Attempts, and whether an outcome is known.
     attempts: HashMap<String, bool>,
     tracking: bool,
@@ -181,7 +190,7 @@ impl Verifier {
             next: 0,
             gaps: Vec::new(),
             departed: false,
-            decided: HashSet::new(),
+            decided: HashMap::new(),
             attempts: HashMap::new(),
             tracking: true,
         };
@@ -303,15 +312,31 @@ impl Verifier {
         let place = format!("record {}", read["seq"]);
         match kind {
             Kind::Decision => {
-                self.decided.insert(text("request"));
+                let may = match read["verdict"].as_str() {
+                    Some("admitted") => May::Leave,
+                    Some("held") => May::LeaveOnceApproved,
+                    _ => May::Not,
+                };
+                self.decided.insert(text("request"), may);
+            }
+            Kind::ApprovalRedeemed => {
+                if let Some(may) = self.decided.get_mut(&text("request"))
+                    && *may == May::LeaveOnceApproved
+                {
+                    *may = May::Leave;
+                }
             }
             Kind::Intent => {
-                if !self.decided.contains(&text("request")) {
-                    self.fault(
-                        FaultKind::Incomplete,
-                        place,
-                        "An attempt left for a request that no record before it decided.",
-                    );
+                let why = match self.decided.get(&text("request")) {
+                    Some(May::Leave) => None,
+                    Some(May::LeaveOnceApproved) => Some(
+                        "An attempt left for a request that was held, and no approval of it was redeemed before.",
+                    ),
+                    Some(May::Not) => Some("An attempt left for a request that was refused."),
+                    None => Some("An attempt left for a request that no record before it decided."),
+                };
+                if let Some(why) = why {
+                    self.fault(FaultKind::Incomplete, place, why);
                 }
                 self.attempts.insert(text("attempt"), false);
             }

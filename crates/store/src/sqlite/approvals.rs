@@ -187,6 +187,7 @@ pub(super) fn redeem(
         ApprovalState::Approved if known.expires <= at => WhyNot::Expired,
         ApprovalState::Approved if known.action_digest != action_digest => WhyNot::OtherAction,
         ApprovalState::Approved => {
+            as_sealed(work, approval, &known)?;
             work.durable = true;
             let entry = Entry::new(Kind::ApprovalRedeemed, at)
                 .request(known.request)
@@ -197,6 +198,30 @@ pub(super) fn redeem(
         }
     };
     Ok(Redeemed::Not(why_not))
+}
+
+/// Holds the digest that an approval is redeemed by against the one that was sealed when it was asked for: what an approver
+/// signed is that one.
+fn as_sealed(work: &Work<'_>, approval: ApprovalId, known: &Standing) -> Result<(), StoreError> {
+    let part = Part::ActionDigest;
+    let sealed: Option<(u64, Vec<u8>)> = work.row(
+        "SELECT p.seq, p.sealed FROM approval a JOIN payload p ON p.seq = a.leaf AND p.part = ?2
+         WHERE a.id = ?1",
+        params![approval.to_string(), part.as_str()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let Some((seq, sealed)) = sealed else {
+        return Err(StoreError::damaged(format!(
+            "what {approval} was asked for is sealed nowhere"
+        )));
+    };
+    let sealed = opened(&work.keys.seal, &work.log.name, seq, part, sealed)?;
+    if sealed.text != known.action_digest {
+        return Err(StoreError::damaged(format!(
+            "the action that {approval} covers was altered after it was asked for"
+        )));
+    }
+    Ok(())
 }
 
 /// Which approvals become void.

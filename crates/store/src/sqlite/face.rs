@@ -43,6 +43,10 @@ impl Store for Sqlite {
         self.write(move |work| sessions::close(work, session, how, at))
     }
 
+    fn servers(&self) -> Answer<'_, Vec<String>> {
+        self.read(revisions::servers)
+    }
+
     fn sessions(&self, query: SessionQuery) -> Answer<'_, Vec<Session>> {
         let path = self.path.clone();
         self.read(move |conn| sessions::list(conn, &query, &mut Gone::looking(&path)))

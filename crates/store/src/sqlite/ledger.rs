@@ -27,9 +27,13 @@ pub(super) fn decide(work: &mut Work<'_>, new: &Decision) -> Result<(), StoreErr
         Verdict::Refused { code } => Some(code.as_str()),
         Verdict::Admitted | Verdict::Held => None,
     };
+    let ordinal = match (new.planned.ordinal, &new.planned.digest) {
+        (None, Some(digest)) => ordinal_of(work, &new.server, &new.tool, digest)?,
+        (ordinal, _) => ordinal,
+    };
     let planned = object([
         ("digest", new.planned.digest.as_deref().into()),
-        ("ordinal", new.planned.ordinal.into()),
+        ("ordinal", ordinal.into()),
         ("grade", new.planned.grade.as_str().into()),
     ]);
     let approval = new.approval.map(|id| id.to_string());
@@ -80,6 +84,31 @@ pub(super) fn decide(work: &mut Work<'_>, new: &Decision) -> Result<(), StoreErr
         0 => Err(StoreError::conflict(format!("The request {request} was decided before."))),
         _ => Ok(()),
     }
+}
+
+/// The number of a revision, where it is on record.
+fn ordinal_of(
+    work: &mut Work<'_>,
+    server: &str,
+    tool: &str,
+    digest: &str,
+) -> Result<Option<u64>, StoreError> {
+    let key = [server, tool, digest].map(str::to_owned);
+    if let Some(ordinal) = work.at_hand.ordinals.get(&key) {
+        return Ok(Some(*ordinal));
+    }
+    let ordinal = work.row(
+        "SELECT ordinal FROM revision WHERE server = ?1 AND tool = ?2 AND digest = ?3",
+        params![server, tool, digest],
+        |row| row.get(0),
+    )?;
+    if let Some(ordinal) = ordinal {
+        if work.at_hand.ordinals.len() >= limits::ORDINALS {
+            work.at_hand.ordinals.clear();
+        }
+        work.at_hand.ordinals.insert(key, ordinal);
+    }
+    Ok(ordinal)
 }
 
 /// Decides, and intends the first attempt.
@@ -164,8 +193,8 @@ fn put(
     effect: bool,
 ) -> Result<(), StoreError> {
     work.durable = effect;
-    if work.under_way.len() < limits::UNDER_WAY {
-        work.under_way.insert(id, new.request);
+    if work.at_hand.attempts.len() < limits::UNDER_WAY {
+        work.at_hand.attempts.insert(id, new.request);
     }
     let entry = Entry::new(Kind::Intent, new.at)
         .request(new.request)
@@ -257,7 +286,7 @@ fn may_repeat(
 }
 
 pub(super) fn outcome(work: &mut Work<'_>, new: &NewOutcome) -> Result<(), StoreError> {
-    let known = match work.under_way.remove(&new.attempt) {
+    let known = match work.at_hand.attempts.remove(&new.attempt) {
         Some(request) => Known { request, state: None, outcomes: 0 },
         None => state_of(work, new.attempt)?,
     };
@@ -513,6 +542,13 @@ pub(super) fn activity(
                 },
                 at: row.get("at")?,
                 leaf: row.get("leaf")?,
+                current: row.get("current")?,
+                approval: row
+                    .get::<_, Option<String>>("approval")?
+                    .map(|text| text.parse())
+                    .transpose()?,
+                argument_digest: row.get("argument_digest")?,
+                delivered: row.get("delivered")?,
                 attempts: Vec::new(),
             })
         },
@@ -538,6 +574,7 @@ fn attempts(
             idempotency_key: row.get("key")?,
             at: row.get("at")?,
             outcomes: Vec::new(),
+            state: state.as_deref().and_then(OutcomeState::from_word),
             abandoned: state.is_none() && gone.is(writer.as_deref()),
         })
     })?;

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
 
 use super::mark::{Gone, Mark};
-use super::work::{Keys, Log, UnderWay, Work, read_log};
+use super::work::{AtHand, Keys, Log, Work, read_log};
 use super::writer::{Shared, Writer};
 use super::{Access, Options, Sqlite, Step, Writes, ledger, reader, schema, writer};
 use crate::journal::{Entry, Kind, VerifyingKey};
@@ -79,7 +79,7 @@ pub(super) fn open(path: &Path, options: Options) -> Result<Sqlite, StoreError> 
     let one = Writer {
         conn,
         log,
-        under_way: UnderWay::new(),
+        at_hand: AtHand::default(),
         key: key.clone(),
         shared: Arc::clone(&shared),
         wal: writer::wal_of(path),
@@ -289,13 +289,13 @@ fn begin(
     if version != schema::VERSION {
         schema::migrate(conn, version)?;
     }
-    let (mut log, mut under_way) = (Log::default(), UnderWay::new());
+    let (mut log, mut at_hand) = (Log::default(), AtHand::default());
     let key = if version == 0 {
         let name = format!("steadfast/{}", shared.ids.session(at)?);
         log.name.clone_from(&name);
         let key = shared.keys.signer.public(&name);
         conn.execute("INSERT INTO meta (name, value) VALUES ('key', ?1)", [key.to_string()])?;
-        let mut work = work(conn, &mut log, &mut under_way, shared);
+        let mut work = work(conn, &mut log, &mut at_hand, shared);
         work.append(Entry::new(Kind::Opened, at).with("key", key.to_string()))?;
         work.checkpoint()?;
         key
@@ -310,7 +310,7 @@ fn begin(
         log = read_log(conn, &key)?;
         key
     };
-    let mut work = work(conn, &mut log, &mut under_way, shared);
+    let mut work = work(conn, &mut log, &mut at_hand, shared);
     let mut gone = Gone::of(path);
     ledger::settle_gone(&mut work, &mut gone, at)?;
     shared.step(Step::Commit)?;
@@ -322,7 +322,7 @@ fn begin(
 fn work<'a>(
     conn: &'a Connection,
     log: &'a mut Log,
-    under_way: &'a mut UnderWay,
+    at_hand: &'a mut AtHand,
     shared: &'a Shared,
 ) -> Work<'a> {
     let ids: &Ids = &shared.ids;
@@ -337,7 +337,7 @@ fn work<'a>(
         durable: true,
         erased: false,
         calls,
-        under_way,
+        at_hand,
     }
 }
 

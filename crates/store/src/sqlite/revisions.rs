@@ -11,6 +11,11 @@ use crate::{
     Shown, StoreError, limits,
 };
 
+pub(super) fn servers(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT server FROM list UNION SELECT server FROM granted ORDER BY 1";
+    rows(conn, sql, &[], |row| Ok(row.get(0)?))
+}
+
 pub(super) fn all_seen(work: &mut Work<'_>, all: &[NewRevision]) -> Result<Vec<Seen>, StoreError> {
     let seen: Vec<Seen> = all.iter().map(|new| seen(work, new)).collect::<Result<_, _>>()?;
     let servers: BTreeSet<&str> =
@@ -46,7 +51,7 @@ fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, StoreError> {
         )?
         .unwrap_or(1);
     if ordinal > limits::REVISIONS {
-        return Err(too_many(format!("revisions of {} at {}", new.tool, new.server)));
+        let_the_oldest_go(work, new)?;
     }
     let entry = Entry::new(Kind::Revision, new.at)
         .with("server", new.server.as_str())
@@ -60,6 +65,23 @@ fn seen(work: &mut Work<'_>, new: &NewRevision) -> Result<Seen, StoreError> {
         params![new.server, new.tool, new.digest, ordinal, new.at, new.definition],
     )?;
     Ok(Seen { ordinal, new: true })
+}
+
+/// Makes room for one more revision of a tool that has as many as are kept: those go that were in someone's hands longest
+/// ago and that nothing was granted by. That they were there stays in the journal.
+fn let_the_oldest_go(work: &mut Work<'_>, new: &NewRevision) -> Result<(), StoreError> {
+    work.run(
+        "DELETE FROM revision WHERE rowid IN (
+             SELECT rowid FROM revision WHERE server = ?1 AND tool = ?2
+                 AND NOT EXISTS (SELECT 1 FROM granted WHERE granted.server = revision.server
+                     AND granted.tool = revision.tool AND granted.digest = revision.digest)
+             ORDER BY last_at, rowid
+             LIMIT max(0, (SELECT count(*) FROM revision WHERE server = ?1 AND tool = ?2) - ?3 + 1))",
+        params![new.server, new.tool, limits::REVISIONS],
+    )?;
+    // One of them that comes again has another number.
+    work.at_hand.ordinals.clear();
+    Ok(())
 }
 
 /// Makes room where a server wrote more than is kept of one: the texts of the definitions go that were in someone's hands
@@ -88,9 +110,12 @@ fn let_go(
     left: &str,
     gone: &str,
 ) -> Result<(), StoreError> {
-    let bytes = format!("SELECT coalesce(sum({size}), 0) FROM {table} WHERE server = ?1");
-    let mut bytes: u64 = work.row(&bytes, [server], |row| row.get(0))?.unwrap_or(0);
-    if bytes <= limits::SERVER_BYTES {
+    let kept = format!("SELECT coalesce(sum({size}), 0), count(*) FROM {table} WHERE server = ?1");
+    let kept = work.row(&kept, [server], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (mut bytes, mut count): (u64, u64) = kept.unwrap_or((0, 0));
+    // Of revisions there may be as many for each tool; how many lists are different is up to the server alone.
+    let most = if table == "list" { limits::LISTS } else { u64::MAX };
+    if bytes <= limits::SERVER_BYTES && count <= most {
         return Ok(());
     }
     let oldest =
@@ -100,11 +125,12 @@ fn let_go(
             Ok((row.get(0)?, row.get(1)?))
         })?;
     for (row, size) in oldest {
-        if bytes <= limits::SERVER_BYTES {
+        if bytes <= limits::SERVER_BYTES && count <= most {
             break;
         }
         work.run(gone, [row])?;
         bytes -= size;
+        count -= 1;
     }
     Ok(())
 }
@@ -160,12 +186,6 @@ pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreE
         )?;
         return Ok(());
     }
-    let known: u64 = work
-        .row("SELECT count(*) FROM list WHERE server = ?1", [&new.server], |row| row.get(0))?
-        .unwrap_or(0);
-    if current.is_none() && known >= limits::REVISIONS {
-        return Err(too_many(format!("different lists of {}", new.server)));
-    }
     let entry = Entry::new(Kind::List, new.at)
         .with("server", new.server.as_str())
         .with_some("scope", scoped(&new.scope))
@@ -193,15 +213,6 @@ pub(super) fn list_seen(work: &mut Work<'_>, new: &NewList) -> Result<(), StoreE
 /// A scope as records have it: left out where what is recorded belongs to all.
 fn scoped(scope: &str) -> Option<&str> {
     (!scope.is_empty()).then_some(scope)
-}
-
-fn too_many(what: String) -> StoreError {
-    StoreError::TooMany {
-        what,
-        most: limits::REVISIONS,
-        remedy: "The server writes a new contract each time it is asked; go on without it until that is mended."
-            .into(),
-    }
 }
 
 /// Notes which granted tools the list lacks. Their names may come back as something else.

@@ -46,12 +46,24 @@ pub(super) struct Work<'a> {
     pub(super) erased: bool,
     /// The calls of this transaction by session. A session that stands here is known.
     pub(super) calls: BTreeMap<SessionId, Calls>,
-    /// Attempts of this process without an outcome, and their requests: what need not be looked up. Not all of them.
-    pub(super) under_way: &'a mut UnderWay,
+    /// What need not be looked up.
+    pub(super) at_hand: &'a mut AtHand,
 }
 
-/// What an attempt is of.
-pub(super) type UnderWay = BTreeMap<AttemptId, RequestId>;
+/// What this process wrote or read of late and nobody else changes. Not all of it; gone with a transaction that is given up.
+#[derive(Default)]
+pub(super) struct AtHand {
+    /// Attempts of this process without an outcome, and their requests.
+    pub(super) attempts: BTreeMap<AttemptId, RequestId>,
+    /// The numbers of revisions, by server, tool and digest.
+    pub(super) ordinals: BTreeMap<[String; 3], u64>,
+}
+
+impl AtHand {
+    pub(super) fn clear(&mut self) {
+        *self = AtHand::default();
+    }
+}
 
 /// How many calls of a session were decided, and how many of them refused.
 #[derive(Clone, Copy, Default)]

@@ -15,7 +15,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::work::{Keys, Log, UnderWay, Work, read_log};
+use super::work::{AtHand, Keys, Log, Work, read_log};
 use super::{Probe, Step};
 use crate::journal::VerifyingKey;
 use crate::{Ids, StoreError, limits};
@@ -150,7 +150,7 @@ impl Shared {
 pub(super) struct Writer {
     pub(super) conn: Connection,
     pub(super) log: Log,
-    pub(super) under_way: UnderWay,
+    pub(super) at_hand: AtHand,
     pub(super) key: VerifyingKey,
     pub(super) shared: Arc<Shared>,
     /// The write-ahead log.
@@ -237,7 +237,7 @@ fn with_savepoint(
         }
         work.run("ROLLBACK TO job", [])?;
         (*work.log, work.calls) = before;
-        work.under_way.clear();
+        work.at_hand.clear();
     }
     work.run("RELEASE job", [])?;
     Ok(end)
@@ -396,7 +396,7 @@ impl Writer {
         let done = self.inside(jobs, lazies, closing, way);
         if done.is_err() {
             self.log = before;
-            self.under_way.clear();
+            self.at_hand.clear();
             if !self.conn.is_autocommit() {
                 // Where this fails too, the next BEGIN says so.
                 let _ = self.conn.execute_batch("ROLLBACK");
@@ -425,7 +425,7 @@ impl Writer {
             durable: false,
             erased: false,
             calls: BTreeMap::new(),
-            under_way: &mut self.under_way,
+            at_hand: &mut self.at_hand,
         };
         let mut ends = Vec::with_capacity(jobs.len());
         let nobody_waits = lazies == jobs.len();

@@ -308,10 +308,17 @@ fn a_row_that_contradicts_its_record_is_found() {
         ("UPDATE request SET session = '00000000-0000-7000-8000-000000000000'", kind),
         ("UPDATE request SET principal = 'root'", kind),
         ("UPDATE request SET at = at + 1", kind),
+        ("UPDATE request SET current = 'sha256:cc'", kind),
+        ("UPDATE request SET argument_digest = 'sha256:cc'", kind),
+        ("UPDATE request SET argument_digest = NULL", kind),
+        ("UPDATE request SET approval = '00000000-0000-7000-8000-000000000000'", kind),
+        ("UPDATE request SET delivered = NOT delivered", kind),
         ("DELETE FROM request WHERE verdict = 'refused'", kind),
         ("UPDATE attempt SET target = 'elsewhere'", kind),
         ("UPDATE attempt SET key = NULL", kind),
         ("DELETE FROM attempt", kind),
+        ("UPDATE attempt SET state = 'failed'", kind),
+        ("UPDATE attempt SET state = NULL", kind),
         ("UPDATE outcome SET state = 'failed'", kind),
         ("UPDATE outcome SET by = 'person eve'", kind),
         ("DELETE FROM outcome", kind),
@@ -421,6 +428,33 @@ fn a_store_at_work_is_verified_without_alarm() {
         }
         work.await.unwrap();
     });
+}
+
+#[test]
+fn an_approval_whose_row_was_altered_is_found() {
+    for change in [
+        "principal = 'root'",
+        "server = 'other'",
+        "tool = 'other'",
+        "revision = 'sha256:cc'",
+        "expires = expires + 1",
+        "action_digest = 'sha256:cc'",
+        "state = 'approved'",
+        "session = '00000000-0000-7000-8000-000000000000'",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path()).unwrap();
+        run(crate::conformance::an_approval_is_signed_and_used_once(&store));
+        drop(store);
+        let path = folder.path().join("steadfast.db");
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        let change = format!("UPDATE approval SET {change}");
+        assert!(conn.execute(&change, []).unwrap() > 0, "{change}");
+        drop(conn);
+        let store = Sqlite::open(path, options(Access::Read)).unwrap();
+        let report = run(verify_store(&store, &Trust::default(), |_| {})).unwrap();
+        assert!(report.faults.iter().any(|f| f.kind == FaultKind::Row), "{change}");
+    }
 }
 
 #[test]

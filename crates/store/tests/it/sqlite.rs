@@ -24,6 +24,7 @@ mod conforms {
         an_approval_is_signed_and_used_once
         a_held_request_leaves_under_its_own_approval
         a_server_that_never_holds_still_is_bounded
+        a_server_with_more_lists_than_are_kept_goes_on
         a_server_that_rewords_large_lists_does_not_fill_the_disk
         an_approval_ends_by_denial_change_and_time
         approvals_do_not_flood

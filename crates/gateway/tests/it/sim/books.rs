@@ -215,6 +215,7 @@ impl Store for Books {
     through! {
         open_session(session: NewSession) -> SessionId;
         close_session(session: SessionId, how: SessionEnd, at: Millis) -> ();
+        servers() -> Vec<String>;
         sessions(query: SessionQuery) -> Vec<Session>;
         seen(revision: NewRevision) -> Seen;
         seen_all(revisions: Vec<NewRevision>) -> Vec<Seen>;

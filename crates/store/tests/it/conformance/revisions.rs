@@ -1,6 +1,6 @@
 //! Definitions, lists and grants: what is told apart, what is kept, and for how long.
 
-use super::{opened, refused};
+use super::opened;
 use crate::sample::NOON;
 use store::{Grant, GrantHow, List, NewGrant, NewList, NewRevision, Store};
 
@@ -161,8 +161,34 @@ pub async fn a_server_that_never_holds_still_is_bounded(store: &dyn Store) {
     let all = (1..=store::limits::REVISIONS).map(new).collect();
     let seen = store.seen_all(all).await.unwrap();
     assert_eq!(seen.last().unwrap().ordinal, store::limits::REVISIONS);
-    refused(store.seen(new(0)).await, "a new contract each time");
+    // The oldest goes, and the tool goes on: what it was called and when it was there stays in the journal.
+    let more = store.seen(new(0)).await.unwrap();
+    assert_eq!((more.new, more.ordinal), (true, store::limits::REVISIONS + 1));
     assert!(!store.seen(new(5)).await.unwrap().new);
+    let kept = store.revisions("a".into()).await.unwrap();
+    assert!(kept.iter().all(|revision| revision.digest != "1"));
+    assert!(store.seen(new(1)).await.unwrap().new);
+    assert_eq!(store.records().await.unwrap(), 1 + store::limits::REVISIONS + 2);
+}
+
+pub async fn a_server_with_more_lists_than_are_kept_goes_on(store: &dyn Store) {
+    let list = |n: u64| NewList {
+        server: "a".into(),
+        scope: String::new(),
+        digest: n.to_string(),
+        tools: vec![("x".into(), n.to_string())],
+        pages: None,
+        at: NOON + n,
+    };
+    let most = store::limits::LISTS;
+    for n in 0..=most {
+        store.list_seen(list(n)).await.unwrap();
+    }
+    assert!(store.list("a".into(), "0".into()).await.unwrap().is_none());
+    for n in [1, most] {
+        assert!(store.list("a".into(), n.to_string()).await.unwrap().is_some());
+    }
+    assert_eq!(store.servers().await.unwrap(), ["a"]);
 }
 
 pub async fn a_server_that_rewords_large_lists_does_not_fill_the_disk(store: &dyn Store) {
