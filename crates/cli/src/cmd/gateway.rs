@@ -288,6 +288,7 @@ impl GatewayArgs {
             )
         })?;
         let bound = listener.local_addr().unwrap_or(listen);
+        let own = Arc::clone(&store);
         let hub = Arc::new(Hub::new(store, plan.options.clone()));
         let events = hub.events.clone();
         let servers: Vec<Served> = plan
@@ -312,6 +313,10 @@ impl GatewayArgs {
         front::serve(front, listener, mcp::interrupted()).await;
         follower.abort();
         drop(control);
+        // Sessions that end slowly may hold the store beyond the end: what is on record is signed before.
+        if let Err(why) = own.checkpoint().await {
+            self.say(&format!("steadfast: the journal could not be signed at the end: {why}"));
+        }
         // What was told last is still on its way.
         tokio::task::yield_now().await;
         teller.abort();

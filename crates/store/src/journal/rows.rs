@@ -71,6 +71,13 @@ pub async fn verify_store(
         progress(next);
     }
     let mut report = verifier.finish();
+    if lacks_checkpoints(store, &report).await? {
+        report.fault(
+            FaultKind::Unsigned,
+            format!("the records from {} on", report.signed),
+            "A journal begins with a checkpoint and is signed again within some thousand records: checkpoints were taken away, and nothing shows any more that these records are those that were written.",
+        );
+    }
     let decisions = expected.decisions;
     // A gateway may go on writing: what differs is looked at again with the records that came since.
     for look in 1.. {
@@ -88,6 +95,23 @@ pub async fn verify_store(
     }
     requests(store, &mut report, &expected, decisions).await?;
     Ok(report)
+}
+
+/// True where more records stand behind the last checkpoint than ever do. A gateway may have signed more meanwhile.
+async fn lacks_checkpoints(store: &dyn Store, report: &Report) -> Result<bool, StoreError> {
+    // One batch may bring so many before it is looked whether it is time to sign.
+    const PER_BATCH: u64 = 8 * limits::BATCH as u64;
+    let behind = report.records - report.signed;
+    let too_many = report.signed == 0 || behind > limits::CHECKPOINT_EVERY + PER_BATCH;
+    if report.records == 0 || !too_many {
+        return Ok(false);
+    }
+    Ok(match store.checkpoints(report.signed + 1, 1).await {
+        Ok(more) => more.is_empty(),
+        // Said already.
+        Err(StoreError::Corrupted { .. }) => false,
+        Err(error) => return Err(error),
+    })
 }
 
 /// What the rows must say, by the records.

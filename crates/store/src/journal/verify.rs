@@ -453,7 +453,7 @@ impl Verifier {
             Some(_) => {}
         }
         if signed < records {
-            told.push(format!("Whether the last {} records are all that were written: no checkpoint covers them yet.", records - signed));
+            told.push(format!("Whether the last {} records are those that were written, and all of them: no checkpoint covers them yet, and who can write here could have put others in their place.", records - signed));
         }
         if !self.tracking {
             told.push(format!("Whether every attempt has a decision and an outcome: after {} requests and attempts this was no longer looked at.", limits::TRACKED));

@@ -337,6 +337,7 @@ fn a_row_that_contradicts_its_record_is_found() {
         ("UPDATE leaf SET hash = zeroblob(32) WHERE seq = 2", FaultKind::Altered),
         ("DELETE FROM leaf WHERE seq = 4", FaultKind::Missing),
         ("DELETE FROM leaf WHERE seq = 8", FaultKind::Cut),
+        ("DELETE FROM checkpoint", FaultKind::Unsigned),
         (
             "UPDATE checkpoint SET note = replace(note, 'steadfast', 'Steadfast') WHERE size = 5",
             FaultKind::Checkpoint,
