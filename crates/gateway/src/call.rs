@@ -23,7 +23,8 @@ pub(crate) use task::{About, Deferred, Later, Minted};
 use crate::event;
 use crate::heavy::heavy;
 use crate::refusal;
-use crate::session::Session;
+use crate::session::{Session, Standing};
+use crate::upstream::Epoch;
 use crate::view::Refused;
 use contract::Revised;
 use contract::admission::{
@@ -175,7 +176,7 @@ impl Call {
 #[derive(Clone)]
 struct Plan {
     /// The connection that it was decided about.
-    epoch: u64,
+    epoch: Epoch,
     request: RequestId,
     ground: Ground,
     /// The definitions that the answer is measured by: the one that the call was judged under first, then the others that the
@@ -272,9 +273,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         return rounds::carry_on(session, call, name, turn).await;
     }
     // What holds now? A call that may have an effect demands to know.
-    let verified = session.verified_for(&call.tool, call.arrived).await;
-    let epoch = session.upstream().epoch();
-    let live = session.runs(&call.tool);
+    let Standing { live, epoch, verified } = session.standing(&call.tool, call.arrived).await;
 
     // What was the caller shown? What was accepted?
     let now = Instant::now();
@@ -355,7 +354,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let by = adapted.as_ref().map_or(Vec::new(), |adapted| adapted.by.clone());
     let key = key::of(&session, form(&call, adapted.as_ref()).0, request);
     let accepted = granted.as_ref().is_some_and(|granted| granted.digest() == digest);
-    let plan = Arc::new(Plan {
+    let mut plan = Arc::new(Plan {
         epoch,
         request,
         ground,
@@ -400,7 +399,10 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         Some(why) if record.verdict == Verdict::Held => {
             let adapted = adapted.as_ref();
             match approval::word(&session, &call, &plan, record, &why, adapted, turn).await {
-                Some(turn) => (turn, None, None),
+                Some((turn, epoch)) => {
+                    plan = plan.over(epoch);
+                    (turn, None, None)
+                }
                 None => return,
             }
         }
@@ -529,6 +531,11 @@ fn parts(decision: Decision) -> (Ground, Verdict, Option<Adapted>, Option<Refusa
 }
 
 impl Plan {
+    /// The same over another connection, where what holds was looked at again.
+    fn over(&self, epoch: Epoch) -> Arc<Plan> {
+        Arc::new(Plan { epoch, ..self.clone() })
+    }
+
     /// The tool and the arguments that are sent, with the key where there is one.
     fn sent<'a>(&self, call: &'a Call, adapted: Option<&'a Adapted>) -> (&'a str, Cow<'a, Value>) {
         let (tool, arguments) = form(call, adapted);

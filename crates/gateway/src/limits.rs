@@ -22,6 +22,14 @@ pub const PAGES: usize = 500;
 /// a few at once in use.
 pub const LIST_BYTES: usize = 16 << 20;
 
+/// Times one reading is begun because its connection was another one at the end: a server that ends, or loses its session,
+/// whenever it is read is broken.
+pub const READING_TURNS: usize = 2;
+
+/// Times what holds for one call is looked at because the connection was another one by then: a second one is rare, and
+/// past this the call is not verified.
+pub const STANDING_TURNS: usize = 3;
+
 /// Readings before a list counts as moving: two that agree are a contract, one is a moment.
 pub const READINGS: usize = 5;
 

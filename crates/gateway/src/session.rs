@@ -21,6 +21,7 @@ pub use hub::{Hub, Settings};
 pub use tally::{LastCall, Tally};
 
 pub use outgoing::{Opening, Outgoing};
+pub(crate) use record::Standing;
 
 use crate::call::{About, Call, Deferred, Later, Proven, Relied, Rounds};
 use crate::catalogue::Catalogue;

@@ -5,8 +5,10 @@
 
 mod greeting;
 mod health;
+mod link;
 
 pub use health::Health;
+pub use link::Epoch;
 
 mod reading;
 mod restart;
@@ -19,16 +21,16 @@ use crate::limits;
 use crate::mirror;
 use crate::trail::Trails;
 use contract::Revised;
-use mcp::duplex::{self, Incoming, Routed, Sending, Uplink};
+use mcp::duplex::{Incoming, Routed, Sending};
 use mcp::message::{Id, Kind, Message};
 use mcp::{Era, Revision};
 use restart::Restart;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 /// A question of the gateway's own. Nothing of it stays open once nobody waits for its answer.
 struct Asking<'a> {
@@ -39,7 +41,7 @@ struct Asking<'a> {
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let unanswered = lock(&self.upstream.waiting).remove(self.id).is_some();
-        if unanswered && let Some(link) = lock(&self.upstream.link).clone() {
+        if unanswered && let Some(link) = lock(&self.upstream.link).up.clone() {
             link.break_off(self.id);
         }
     }
@@ -56,10 +58,22 @@ pub enum Fate {
     NotSent(String),
 }
 
-/// Nothing left: the server is not there. Why.
+/// Nothing left. Why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotSent(pub String);
+pub enum NotSent {
+    /// The server is not there.
+    #[error("{0}")]
+    Unreachable(String),
+    /// It was meant for a connection that another one took the place of.
+    #[error("the connection to the server is another one by now")]
+    Moved,
+}
+
+impl NotSent {
+    fn why(why: impl Into<String>) -> NotSent {
+        NotSent::Unreachable(why.into())
+    }
+}
 
 /// What a server says that answers no question of the gateway.
 #[derive(Debug)]
@@ -102,8 +116,8 @@ pub struct Speech {
 struct Known {
     catalogue: Option<Arc<Catalogue>>,
     verified: Option<Instant>,
-    /// The connection that it was read over.
-    epoch: u64,
+    /// The connection that it was read over, all of it.
+    epoch: Epoch,
     /// When the reading began that is under way.
     reading: Option<Instant>,
     /// Why the last reading failed.
@@ -118,10 +132,7 @@ pub struct Upstream {
     name: String,
     server: Server,
     definitions: Arc<Definitions>,
-    link: Mutex<Option<Uplink>>,
-    /// Raised whenever the connection is another one, or may lead to another server: what was read before says nothing
-    /// about what is there now.
-    epoch: AtomicU64,
+    link: Mutex<link::Link>,
     /// The session is ending: nothing is started any more.
     closing: AtomicBool,
     waiting: Mutex<BTreeMap<Id, oneshot::Sender<Fate>>>,
@@ -164,7 +175,6 @@ impl Upstream {
             server,
             definitions,
             link: Mutex::default(),
-            epoch: AtomicU64::new(0),
             closing: AtomicBool::new(false),
             waiting: Mutex::default(),
             carried: Mutex::default(),
@@ -220,7 +230,7 @@ impl Upstream {
     /// Names the revision that the handshake settled.
     pub fn speak(&self, revision: Revision) {
         lock(&self.speech).revision = Some(revision);
-        if let Some(link) = &*lock(&self.link) {
+        if let Some(link) = &lock(&self.link).up {
             link.speak(revision);
         }
     }
@@ -248,6 +258,11 @@ impl Upstream {
     /// The revisions that may run a call of this tool: the listed one, and, while a rolling deploy alternates, all
     /// that came and went since it began.
     pub fn live(&self, tool: &str) -> Vec<Arc<Revised>> {
+        self.live_over(tool).0
+    }
+
+    /// The same, and the connection over which they were listed: both are of one list.
+    pub fn live_over(&self, tool: &str) -> (Vec<Arc<Revised>>, Epoch) {
         let known = lock(&self.known);
         let listed = known.catalogue.as_ref().map_or(&[][..], |catalogue| catalogue.tool(tool));
         let mut live = listed.to_vec();
@@ -258,7 +273,7 @@ impl Upstream {
                 }
             }
         }
-        live
+        (live, known.epoch)
     }
 
     /// True where the list has the name more than once.
@@ -301,63 +316,17 @@ impl Upstream {
 
     /// Sends a message of the client as it is, and forgets it.
     pub async fn forward(&self, message: &Message) -> Result<(), NotSent> {
-        let link = self.connected().await?;
+        let (link, _) = self.connected().await?;
         match link.send(message, self.routed(message)).await {
             Sending::Sent => Ok(()),
-            Sending::NotSent => Err(NotSent("the server no longer reads".into())),
-        }
-    }
-
-    /// Which connection this is: what was decided about one must not be sent over another.
-    pub fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::Acquire)
-    }
-
-    /// Sends a request over the connection that it was decided about, with headers of its own where it goes over HTTP;
-    /// what becomes of it comes from the receiver.
-    pub async fn ask_in(
-        &self,
-        epoch: u64,
-        message: &Message,
-        headers: Vec<(String, String)>,
-    ) -> Result<oneshot::Receiver<Fate>, NotSent> {
-        let link = lock(&self.link).clone();
-        match link {
-            Some(link) if self.epoch() == epoch => self.ask_over(&link, message, headers).await,
-            _ => Err(NotSent("the connection to the server is another one by now".into())),
-        }
-    }
-
-    /// Sends a request; what becomes of it comes from the receiver.
-    pub async fn ask(&self, message: &Message) -> Result<oneshot::Receiver<Fate>, NotSent> {
-        let link = self.connected().await?;
-        self.ask_over(&link, message, Vec::new()).await
-    }
-
-    async fn ask_over(
-        &self,
-        link: &Uplink,
-        message: &Message,
-        headers: Vec<(String, String)>,
-    ) -> Result<oneshot::Receiver<Fate>, NotSent> {
-        let Kind::Request { id, .. } = message.kind() else {
-            return Err(NotSent("only a request can be answered".into()));
-        };
-        let (sender, fate) = oneshot::channel();
-        lock(&self.waiting).insert(id.clone(), sender);
-        match link.send(message, Routed { headers, ..self.routed(message) }).await {
-            Sending::Sent => Ok(fate),
-            Sending::NotSent => {
-                lock(&self.waiting).remove(id);
-                Err(NotSent("the server no longer reads".into()))
-            }
+            Sending::NotSent | Sending::Moved => Err(NotSent::why("the server no longer reads")),
         }
     }
 
     /// Nobody waits for the answer to a request any more. Where it has a stream of its own that is broken off, which
     /// is how it is cancelled; elsewhere a server that was told may still answer for a while.
     pub fn break_off(&self, id: &Id) {
-        let pause = match &*lock(&self.link) {
+        let pause = match &lock(&self.link).up {
             Some(link) if self.era() == Era::Modern && link.break_off(id) => Duration::ZERO,
             _ => limits::WITHDRAWN,
         };
@@ -414,117 +383,6 @@ impl Upstream {
             carried.insert(id.clone(), headers);
         }
     }
-
-    /// Asks a question of the gateway's own and waits for the raw result. `Err` is a sentence.
-    async fn own(&self, method: &str, params: &str) -> Result<Message, String> {
-        let id = Id::Text(format!("{}{}", self.own, self.count.fetch_add(1, Ordering::Relaxed)));
-        let text = mcp::message::request(&id, method, Some(params));
-        let message = Message::parse(&text).map_err(|why| why.to_string())?;
-        // Whoever asked may stop waiting at any moment.
-        let _asking = Asking { upstream: self, id: &id };
-        // A server that no longer reads must not hold up the sending either.
-        let asked = async {
-            let fate = self.ask(&message).await.map_err(|why| why.to_string())?;
-            fate.await.map_err(|_| "the connection ended".to_owned())
-        };
-        match timeout(self.patience, asked).await {
-            Ok(Ok(Fate::Answered(answer))) => Ok(answer),
-            Ok(Ok(Fate::Lost(why) | Fate::NotSent(why)) | Err(why)) => Err(why),
-            Err(_) => Err(format!("the server did not answer {method} within {:?}", self.patience)),
-        }
-    }
-
-    /// The connection; a server that ended is started again and greeted as the client greeted it.
-    async fn connected(&self) -> Result<Uplink, NotSent> {
-        if let Some(link) = lock(&self.link).clone() {
-            return Ok(link);
-        }
-        let _one = self.connecting.lock().await;
-        if let Some(link) = lock(&self.link).clone() {
-            return Ok(link);
-        }
-        if self.closing.load(Ordering::Acquire) {
-            return Err(NotSent("the session is ending".into()));
-        }
-        let (wait, tries) = {
-            let restart = lock(&self.restart);
-            (restart.wait(Instant::now()), restart.tries)
-        };
-        if wait > limits::RESTART_WAIT {
-            let seconds = wait.as_secs() + 1;
-            return Err(NotSent(format!(
-                "the server ended {tries} times in a row and is started again in {seconds} s at the earliest"
-            )));
-        }
-        tokio::time::sleep(wait).await;
-        lock(&self.restart).begin(Instant::now());
-        let (link, incoming) = match &self.server {
-            Server::Command(command) => {
-                duplex::start(command).map_err(|why| NotSent(why.to_string()))?
-            }
-            Server::Web(server) => duplex::reach((**server).clone()),
-            Server::Here(pipes) => pipes.connect().map_err(NotSent)?,
-        };
-        // Without a handshake the first request already names its revision.
-        let revision = lock(&self.speech).revision.filter(|r| r.era == Era::Modern);
-        if let Some(revision) = revision {
-            link.speak(revision);
-        }
-        let incoming = self.greet(&link, incoming).await?;
-        // Known before anything that the server says is handed on: its end among it.
-        *lock(&self.link) = Some(link.clone());
-        self.renewed();
-        tokio::spawn(pump(Weak::clone(&self.this), self.out.clone(), incoming));
-        if self.starts.fetch_add(1, Ordering::Relaxed) > 0 {
-            let out = self.out.clone();
-            // Where nobody listens any more, nobody has to look again.
-            tokio::spawn(async move { out.send(FromServer::Gap).await });
-        }
-        Ok(link)
-    }
-
-    /// What was read so far says nothing about what is there now.
-    fn renewed(&self) {
-        self.epoch.fetch_add(1, Ordering::AcqRel);
-        lock(&self.known).verified = None;
-    }
-
-    /// The connection ended: nobody who waits will be answered.
-    fn ended(&self, why: &str) {
-        *lock(&self.link) = None;
-        *lock(&self.last_end) = Some(why.to_owned());
-        self.renewed();
-        self.settle_waiters(why);
-    }
-
-    fn settle_waiters(&self, why: &str) {
-        for waiter in std::mem::take(&mut *lock(&self.waiting)).into_values() {
-            let _ = waiter.send(Fate::Lost(why.to_owned()));
-        }
-    }
-
-    /// Tells the server to leave, waits a while for it, and ends it. Nothing is started any more, and nobody waits for
-    /// an answer afterwards.
-    pub async fn close(&self) {
-        self.closing.store(true, Ordering::Release);
-        let link = lock(&self.link).clone();
-        let Some(link) = link else { return self.settle_waiters("the session ended") };
-        link.close().await;
-        let left = async {
-            while lock(&self.link).is_some() && self.is_pipe() {
-                tokio::time::sleep(limits::LEFT).await;
-            }
-        };
-        let stays = timeout(limits::LEAVE, left).await.is_err();
-        // Ends a program that does not leave, with everything that it started.
-        *lock(&self.link) = None;
-        link.end();
-        self.settle_waiters("the session ended");
-        if stays {
-            // It says nothing any more, its end included. Where nobody listens, nobody waits for it.
-            let _ = self.out.try_send(FromServer::Ended("it did not leave".to_owned()));
-        }
-    }
 }
 
 /// Hands on what a server says until its connection ends.
@@ -569,7 +427,7 @@ async fn pump(
                 }
             }
             Incoming::Renewed(greeting) => {
-                upstream.renewed();
+                // What was read before was read over another connection, which its epoch says.
                 let greeted = upstream.greeted_again(greeting.result().unwrap_or_default());
                 if out.send(greeted).await.is_err() {
                     return;

@@ -43,6 +43,8 @@ pub enum Sending {
     Sent,
     /// Nothing of it left.
     NotSent,
+    /// Nothing of it left: the session that it was meant for is another one by now.
+    Moved,
 }
 
 /// What a modern request is mirrored into headers by, besides its method.
@@ -66,8 +68,16 @@ enum Way {
     Http(Box<Web>),
 }
 
+/// An endpoint in the session that is open there.
+#[derive(Clone)]
+struct Held {
+    server: http::Server,
+    /// How often a session took the place of another one. Raised with the session, in one step.
+    generation: u64,
+}
+
 struct Web {
-    server: Mutex<http::Server>,
+    held: Mutex<Held>,
     incoming: mpsc::Sender<Incoming>,
     /// Requests under way, to be broken off.
     open: Mutex<BTreeMap<Id, AbortHandle>>,
@@ -122,7 +132,7 @@ pub fn over(
 pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
     let (sender, incoming) = mpsc::channel(limits::QUEUE);
     let web = Web {
-        server: Mutex::new(server),
+        held: Mutex::new(Held { server, generation: 0 }),
         incoming: sender,
         open: Mutex::default(),
         greeting: Mutex::default(),
@@ -164,12 +174,43 @@ async fn pump(mut server: stdio::Server, sender: mpsc::Sender<Incoming>) {
 }
 
 impl Uplink {
+    /// Which session this leads to: raised whenever one that the server lost is opened again. A pipe leads to one.
+    pub fn generation(&self) -> u64 {
+        match &*self.0 {
+            Way::Stdio { .. } => 0,
+            Way::Http(web) => lock(&web.held).generation,
+        }
+    }
+
     /// Sends a message, as it is.
     pub async fn send(&self, message: &Message, routed: Routed) -> Sending {
+        self.send_over(None, message, routed).await
+    }
+
+    /// Sends a message in the session of this [generation](Uplink::generation), or not at all: it is never sent again in
+    /// another one either.
+    pub async fn send_in(&self, generation: u64, message: &Message, routed: Routed) -> Sending {
+        self.send_over(Some(generation), message, routed).await
+    }
+
+    async fn send_over(
+        &self,
+        generation: Option<u64>,
+        message: &Message,
+        routed: Routed,
+    ) -> Sending {
         match &*self.0 {
+            Way::Stdio { .. } if generation.is_some_and(|generation| generation != 0) => {
+                Sending::Moved
+            }
             Way::Stdio { pen: Some(pen), .. } => pen.send(message.text()).await,
             Way::Stdio { pen: None, .. } => Sending::NotSent,
             Way::Http(web) => {
+                // From here on it is bound to this session, whatever takes its place.
+                let held = lock(&web.held).clone();
+                if generation.is_some_and(|generation| generation != held.generation) {
+                    return Sending::Moved;
+                }
                 let id = match message.kind() {
                     Kind::Request { id, .. } => Some(id.clone()),
                     _ => None,
@@ -177,7 +218,8 @@ impl Uplink {
                 let (way, message) = (Arc::clone(&self.0), message.clone());
                 // It must not end before it is known to be open.
                 let mut open = lock(&web.open);
-                let task = tokio::spawn(carry(way, message, routed)).abort_handle();
+                let due = Due { held, bound: generation.is_some(), message, routed };
+                let task = tokio::spawn(carry(way, due)).abort_handle();
                 if let Some(id) = id {
                     open.insert(id, task);
                 }
@@ -198,7 +240,7 @@ impl Uplink {
     /// one.
     pub fn speak(&self, revision: Revision) {
         if let Way::Http(web) = &*self.0 {
-            lock(&web.server).speak(revision);
+            lock(&web.held).server.speak(revision);
             if revision.era == Era::Legacy {
                 tokio::spawn(listen(Arc::clone(&self.0)));
             }
@@ -215,7 +257,7 @@ impl Uplink {
                 }
             }
             Way::Http(web) => {
-                let server = lock(&web.server).clone();
+                let server = lock(&web.held).server.clone();
                 web.left.send_replace(true);
                 let open = std::mem::take(&mut *lock(&web.open));
                 let deadline = Instant::now() + limits::LEAVE;
@@ -253,9 +295,18 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A message that is to be posted, and the session that it goes in.
+struct Due {
+    held: Held,
+    /// It goes in no other one, also where the server does not know this one any more.
+    bound: bool,
+    message: Message,
+    routed: Routed,
+}
+
 /// Posts one message and hands on what comes back. What was said last still has its time once the server is told to
 /// leave; it then ends, also where it is never answered.
-async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
+async fn carry(way: Arc<Way>, due: Due) {
     let Way::Http(web) = &*way else { return };
     let mut left = web.left.subscribe();
     let ended = async {
@@ -263,12 +314,13 @@ async fn carry(way: Arc<Way>, message: Message, routed: Routed) {
         tokio::time::sleep(limits::LEAVE).await;
     };
     tokio::select! {
-        () = posted(&way, web, message, routed) => {}
+        () = posted(&way, web, due) => {}
         () = ended => {}
     }
 }
 
-async fn posted(way: &Arc<Way>, web: &Web, message: Message, routed: Routed) {
+async fn posted(way: &Arc<Way>, web: &Web, due: Due) {
+    let Due { held: Held { mut server, mut generation }, bound, message, routed } = due;
     let (id, method) = match message.kind() {
         Kind::Request { id, method } => (Some(id.clone()), method.as_str()),
         Kind::Notification { method } => (None, method.as_str()),
@@ -277,7 +329,6 @@ async fn posted(way: &Arc<Way>, web: &Web, message: Message, routed: Routed) {
     if method == "initialize" {
         *lock(&web.greeting) = Some(message.clone());
     }
-    let mut server = lock(&web.server).clone();
     let routing = http::Routing {
         method,
         name: routed.name.as_deref(),
@@ -291,18 +342,24 @@ async fn posted(way: &Arc<Way>, web: &Web, message: Message, routed: Routed) {
         && method != "initialize"
         && let Some(mut again) = renew(way, &server).await
     {
-        // Except for a call: it was decided about what the old session led to, and a status is the word of a server that
-        // may have carried it out.
-        if method == http::CALL {
+        // Except for what is about the old session, and for a call: a status is the word of a server that may have
+        // carried it out.
+        if bound || method == http::CALL {
             answered = Err(Failure::SessionLost(code));
         } else {
-            answered = post(&mut again, &message, routing, id.as_ref()).await;
+            answered = post(&mut again.server, &message, routing, id.as_ref()).await;
         }
-        server = again;
+        Held { server, generation } = again;
     }
     let answered = match answered {
         Ok(answer) => {
-            lock(&web.server).settle(&server);
+            {
+                let mut held = lock(&web.held);
+                // What an old session settled is no word about the one that took its place.
+                if held.generation == generation {
+                    held.server.settle(&server);
+                }
+            }
             read(web, &mut server, answer, id.as_ref()).await
         }
         Err(failure) => Err(failure),
@@ -346,14 +403,15 @@ async fn post(
 }
 
 /// Opens a session again that the server lost, as the client opened it. `None` where that fails, or was just done.
-async fn renew(way: &Arc<Way>, lost: &http::Server) -> Option<http::Server> {
+async fn renew(way: &Arc<Way>, lost: &http::Server) -> Option<Held> {
     let Way::Http(web) = &**way else { return None };
     let mut renewed = web.renewed.lock().await;
-    let mut server = lock(&web.server).clone();
-    if !server.shares_session(lost) {
+    let held = lock(&web.held).clone();
+    if !held.server.shares_session(lost) {
         // Another request found out first.
-        return Some(server);
+        return Some(held);
     }
+    let mut server = held.server;
     if renewed.is_some_and(|at| at.elapsed() < limits::RENEW_PAUSE) {
         return None;
     }
@@ -368,10 +426,11 @@ async fn renew(way: &Arc<Way>, lost: &http::Server) -> Option<http::Server> {
     let method = "notifications/initialized";
     let routing = http::Routing { method, ..http::Routing::default() };
     server.post(&message::notification(method, None), routing).await.ok()?;
-    *lock(&web.server) = server.clone();
+    let held = Held { server, generation: held.generation + 1 };
+    *lock(&web.held) = held.clone();
     let _ = web.incoming.send(Incoming::Renewed(greeting)).await;
     tokio::spawn(listen(Arc::clone(way)));
-    Some(server)
+    Some(held)
 }
 
 /// The answer to a greeting, and the revision that it names.
@@ -467,11 +526,11 @@ async fn listen(way: Arc<Way>) {
     let mut left = web.left.subscribe();
     let mut pause = limits::LISTEN_PAUSE;
     while !web.incoming.is_closed() {
-        let mut server = lock(&web.server).clone();
+        let mut server = lock(&web.held).server.clone();
         let begun = Instant::now();
         match server.listen().await {
             // It offers none, or none to a session that has been opened again since.
-            Ok(None) if server.shares_session(&lock(&web.server)) => break,
+            Ok(None) if server.shares_session(&lock(&web.held).server) => break,
             // What cannot be opened now is tried again later: whoever stops listening hears of nothing any more.
             Ok(None) | Err(_) => {}
             Ok(Some(stream)) => {

@@ -37,6 +37,8 @@ pub struct Steered {
     lost: AtomicU32,
     /// The session is forgotten before the next call.
     pub loses_session: AtomicBool,
+    /// The session is forgotten once so many lists were given, and the next one lists what comes `then`.
+    pub lists_left: AtomicU32,
     /// The status of the next calls, in place of an answer.
     pub status: Mutex<Option<u16>>,
     /// A list begins a stream and says no more.
@@ -148,6 +150,14 @@ async fn answer(
     if asked == "tools/list" && state.lists_hang.load(Ordering::SeqCst) {
         let hung = Hung(None, Arc::clone(&state.closed));
         return ([("content-type", "text/event-stream")], Body::from_stream(hung)).into_response();
+    }
+    if asked == "tools/list" && state.lists_left.load(Ordering::SeqCst) > 0 {
+        // This one is still given.
+        if state.lists_left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            let opened = state.session.load(Ordering::SeqCst);
+            state.lost.store(opened, Ordering::SeqCst);
+            *state.replicas.lock().unwrap() = vec![state.then.lock().unwrap().take().unwrap()];
+        }
     }
     let mut result = match asked {
         "initialize" => json!({

@@ -1,5 +1,6 @@
 //! `steadfast wrap URL`: a server behind HTTP, of both eras, in front of which a client speaks on a pipe.
 
+use crate::front::{Gateway, Stream};
 use crate::live::{ERAS, Era, Live, code, ran, text, tool};
 use crate::web::Web;
 use serde_json::{Value, json};
@@ -65,6 +66,51 @@ async fn a_session_that_the_server_lost_is_opened_again_and_no_effect_is_made_tw
     assert_eq!(code(&lost), "OUTCOME_UNKNOWN");
     assert_eq!((web.done().len(), web.came("initialize")), (1, 2));
     live.leave().await;
+}
+
+#[tokio::test]
+async fn a_call_never_runs_in_a_session_that_it_was_not_decided_about() {
+    let pay = |says: &str| {
+        tool("pay", json!({"project": {"type": "string", "description": says}}), json!(["project"]))
+    };
+    // Taking down that so many moved takes its time.
+    let list = |says: &str, other: &str| {
+        let others = (0..400).map(|n| {
+            let mut one = tool(&format!("t{n}"), json!({"a": {"type": "string"}}), json!([]));
+            one["description"] = json!(format!("Tool {n} {other}"));
+            one
+        });
+        Value::from_iter(std::iter::once(pay(says)).chain(others))
+    };
+    let (slug, number) = ("Slug of the project", "Numeric id of the project");
+    let web = Web::start(&[list(slug, "looks")]).await;
+    let servers = format!("[server.lab]\nurl = \"{}\"\neffect-age = \"0s\"\n", web.address);
+    let (folder, recorder) = (tempfile::tempdir().unwrap(), lab::Recorder::start().await.unwrap());
+    let gateway = Gateway::on(folder, recorder, "", &servers).await;
+    let mut client = gateway.client(Era::Legacy).await;
+    client.list().await;
+    // The list moves in wording; right after it was read the session is gone, and the next one means something else.
+    *web.state.replicas.lock().unwrap() = vec![list(slug, "looks closely")];
+    *web.state.then.lock().unwrap() = Some(list(number, "looks closely"));
+    web.state.lists_left.store(2, Ordering::SeqCst);
+    let call = client.message("tools/call", json!({"name": "pay", "arguments": {"project": "42"}}));
+    let call = async { Stream::new(client.send(&call).send().await.unwrap()).next().await };
+    tokio::pin!(call);
+    let mut id = 1_000;
+    let answer = loop {
+        // Whatever else is asked finds that the session is gone, and has it opened again.
+        id += 1;
+        let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        tokio::select! {
+            answer = &mut call => break answer.unwrap(),
+            _ = client.send(&ping).send() => tokio::time::sleep(std::time::Duration::from_millis(2)).await,
+        }
+    };
+    assert!(!ran(&answer), "{answer}");
+    assert!(web.done().is_empty(), "{answer}");
+    assert_eq!(web.came("initialize"), 2);
+    gateway.stop();
+    gateway.ended().await;
 }
 
 #[tokio::test]

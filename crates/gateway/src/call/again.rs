@@ -2,7 +2,7 @@
 //! request out once however often it comes with one key, and only while what the call was decided about still holds.
 
 use super::books::Books;
-use super::send::moved_on;
+use super::send::holds_on;
 use super::{Call, Plan};
 use crate::session::Session;
 use crate::upstream::Fate;
@@ -36,9 +36,9 @@ pub(super) async fn send(
         return Again::Not(books, why);
     }
     // The server may be another one by now: what holds is read again before anything leaves.
-    let verified = session.verified_for(&call.tool, Instant::now()).await;
-    let epoch = session.upstream().epoch();
-    if verified.is_err() || moved_on(session, call, plan) || session.withdrawn(&call.id) {
+    let now = session.standing(&call.tool, Instant::now()).await;
+    let holds = now.verified.is_ok() && holds_on(session, plan, &now.live);
+    if !holds || session.withdrawn(&call.id) {
         return Again::Not(books, why);
     }
     // Every request has an id of its own, this one too.
@@ -56,7 +56,7 @@ pub(super) async fn send(
     };
     let what = format!("a call of {} was not answered ({why}): sent again with its key", call.tool);
     session.tell("sent-again", Some(&call.tool), None, &what);
-    let asked = session.upstream().ask_in(epoch, &again, key.headers()).await;
+    let asked = session.upstream().ask_in(now.epoch, &again, key.headers()).await;
     let fate = match asked {
         Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
         Err(failed) => Fate::NotSent(failed.to_string()),

@@ -2,9 +2,10 @@
 //! anything moves.
 
 use super::card::{Action, card};
-use super::send::{moved_on, say_moved};
+use super::send::{holds_on, say_moved};
 use super::{Call, Plan, Turn};
 use crate::session::{Outgoing, Session};
+use crate::upstream::Epoch;
 use crate::{event, limits, refusal};
 use contract::admission::{Adapted, Code, Refusal};
 use mcp::message;
@@ -27,7 +28,8 @@ enum Word {
     Withdrawn,
 }
 
-/// Waits for the word of a person about a held call. Gives the turn to send it; `None` where the client was answered.
+/// Waits for the word of a person about a held call. Gives the turn to send it, and the connection over which what the
+/// person decided about was found to hold; `None` where the client was answered.
 ///
 /// The first such call asks, and is on record as held before. The same call made again finds what was asked, and
 /// redeems it: it is on record as admitted under that approval.
@@ -39,7 +41,7 @@ pub(super) async fn word(
     why: &Refusal,
     adapted: Option<&Adapted>,
     turn: Turn,
-) -> Option<Turn> {
+) -> Option<(Turn, Epoch)> {
     let digest = action_digest(session, call, plan, adapted);
     let known = match open(session, adapted.map_or(&call.tool, |a| &a.tool), &digest).await {
         Ok(known) => known,
@@ -67,7 +69,7 @@ pub(super) async fn word(
     };
     if matches!(word, Word::Approved) {
         match still_holds(session, call, plan).await {
-            Holds::Yes => {
+            Holds::Yes(epoch) => {
                 let redeemed = session.store().redeem(id, digest, event::now()).await;
                 match redeemed {
                     Ok(Redeemed::Once) => {
@@ -76,7 +78,7 @@ pub(super) async fn word(
                         let recorded = if again { session.decided(&record).await } else { Ok(()) };
                         let turn = turn.take().unwrap_or_else(|| Turn::new().0);
                         return match recorded {
-                            Ok(()) => Some(turn),
+                            Ok(()) => Some((turn, epoch)),
                             Err(why) => broken(session, call, turn, &why).await,
                         };
                     }
@@ -111,7 +113,8 @@ pub(super) async fn word(
 
 /// Whether what a person decided about is still there.
 enum Holds {
-    Yes,
+    /// Over this connection.
+    Yes(Epoch),
     Moved,
     /// It could not be read, and the call may have an effect.
     Unknown,
@@ -119,14 +122,17 @@ enum Holds {
 
 /// Time went by while a person decided: what holds is looked at again before the approval is used up.
 async fn still_holds(session: &Arc<Session>, call: &Call, plan: &Plan) -> Holds {
-    let verified = session.verified_for(&call.tool, Instant::now()).await;
-    if moved_on(session, call, plan) {
+    let now = session.standing(&call.tool, Instant::now()).await;
+    if !holds_on(session, plan, &now.live) {
         return Holds::Moved;
     }
-    if verified.is_err() && plan.ground.effect { Holds::Unknown } else { Holds::Yes }
+    if now.verified.is_err() && plan.ground.effect {
+        return Holds::Unknown;
+    }
+    Holds::Yes(now.epoch)
 }
 
-async fn broken(session: &Session, call: &Call, turn: Turn, why: &str) -> Option<Turn> {
+async fn broken(session: &Session, call: &Call, turn: Turn, why: &str) -> Option<(Turn, Epoch)> {
     session.broken(call, turn, why).await;
     None
 }

@@ -3,7 +3,7 @@
 //! The rounds are one request under one plan. What the server wants back is kept here, and the client is given a name
 //! for it that nobody can guess: with another name, for another call, or after the tool changed, nothing is sent.
 
-use super::send::{moved_on, send};
+use super::send::{holds_on, send};
 use super::{Call, Plan, Turn};
 use crate::session::{Session, lock};
 use crate::{limits, refusal};
@@ -107,9 +107,9 @@ pub(super) async fn carry_on(session: Arc<Session>, call: Arc<Call>, name: Strin
         return reject(&session, &call, turn, refusal::state_other(&call.tool)).await;
     }
     let era = session.era();
-    let verified = session.verified_for(&call.tool, Instant::now()).await;
-    let plan = Arc::new(Plan { epoch: session.upstream().epoch(), ..Plan::clone(&round.plan) });
-    if moved_on(&session, &call, &plan) {
+    let now = session.standing(&call.tool, Instant::now()).await;
+    let plan = round.plan.over(now.epoch);
+    if !holds_on(&session, &plan, &now.live) {
         return stop(
             &session,
             &call,
@@ -119,7 +119,7 @@ pub(super) async fn carry_on(session: Arc<Session>, call: Arc<Call>, name: Strin
         )
         .await;
     }
-    if verified.is_err() && plan.ground.effect {
+    if now.verified.is_err() && plan.ground.effect {
         lock(session.rounds()).0.push_back((name, round));
         let told = refusal::round_unverified(&call.tool, era);
         return stop(&session, &call, turn, "CONTRACT_UNVERIFIED", told).await;

@@ -9,20 +9,27 @@ use crate::heavy::heavy;
 use crate::limits;
 use crate::refusal;
 use crate::session::Session;
-use crate::upstream::Fate;
+use crate::upstream::{Fate, NotSent};
+use contract::Revised;
 use contract::admission::{Action, Code, Refusal, Retry};
 use mcp::message::{self, Message};
 use std::sync::Arc;
 use store::{Decision, OutcomeState};
 
-/// True where what is live is no longer what was decided about. Nothing was read since, and yet it may have moved.
-pub(super) fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
-    !session.settings().observe && !session.unmoved(&plan.live, &session.runs(&call.tool))
+/// True where these are what was decided about.
+pub(super) fn holds_on(session: &Session, plan: &Plan, live: &[Arc<Revised>]) -> bool {
+    session.settings().observe || session.unmoved(&plan.live, live)
+}
+
+/// True where what is live is no longer what was decided about. Nothing was read for this call since, and yet it may have
+/// moved; a connection that is another one is found where the bytes leave.
+fn moved_on(session: &Session, call: &Call, plan: &Plan) -> bool {
+    !holds_on(session, plan, &session.runs(&call.tool))
 }
 
 /// Tells the client that its call was decided about what is no longer there.
 pub(super) async fn say_moved(session: &Session, call: &Call, plan: &Plan) {
-    let text = "NOT EXECUTED: the tool changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
+    let text = "NOT EXECUTED: the tool, or the server behind it, changed while the call was on its way. Nothing was sent. What to do: make the same call again; it is judged anew.";
     let data = Refusal {
         code: Code::StaleToolSchema,
         tool: call.tool.clone(),
@@ -80,6 +87,10 @@ pub(super) async fn send(
     drop(turn);
     let fate = match sent {
         Ok(fate) => fate.await.unwrap_or_else(|_| Fate::Lost("the gateway is ending".to_owned())),
+        Err(NotSent::Moved) => {
+            books.settle(OutcomeState::NotSent, None).await;
+            return say_moved(session, call, plan).await;
+        }
         Err(why) => Fate::NotSent(why.to_string()),
     };
     let (mut books, fate) = match fate {

@@ -7,6 +7,7 @@ use super::books::{record, record_late};
 use super::{Call, Plan, answer};
 use crate::limits;
 use crate::session::{Session, lock};
+use crate::upstream::Epoch;
 use mcp::json;
 use mcp::message::{self, Id, Kind, Message};
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -32,7 +33,7 @@ pub(crate) struct Later {
     /// Calls that were given up, by the id that they had.
     given_up: VecDeque<(Id, Arc<Deferred>)>,
     /// Other requests that were cancelled, and the connection that they left over.
-    cancelled: VecDeque<(Id, u64)>,
+    cancelled: VecDeque<(Id, Epoch)>,
 }
 
 /// For whom tasks run, as far as this gateway saw them begin: a server that knows all who ask by one credential cannot

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::call::{Call, Turn};
 use crate::catalogue::Catalogue;
+use crate::upstream::Epoch;
 use crate::{event, limits};
 use contract::admission::{Adapted, Ground, Refusal};
 use contract::{Revised, Tool, ToolList, Verdict};
@@ -12,13 +13,44 @@ use std::time::Duration;
 use store::{NewList, RequestId};
 use tokio::time::Instant;
 
+/// What holds for a call, and the connection that it holds over: the one place where a call is bound to a connection. Both
+/// are of one list, and nothing that is done afterwards changes either.
+pub(crate) struct Standing {
+    /// The revisions that may run it.
+    pub(crate) live: Vec<Arc<Revised>>,
+    /// Where they were listed, and nowhere else.
+    pub(crate) epoch: Epoch,
+    /// Why that is not known well enough, where it is not.
+    pub(crate) verified: Result<(), String>,
+}
+
 impl Session {
+    /// Makes sure that what holds is known well enough for a call of the tool, which was asked for then, and takes it down
+    /// with the connection that it was read over.
+    pub(crate) async fn standing(self: &Arc<Self>, tool: &str, asked: Instant) -> Standing {
+        let mut verified = self.verified_for(tool, asked).await;
+        for _ in 1..limits::STANDING_TURNS {
+            if verified.is_err() || self.runs_over(tool).1 == self.upstream.epoch() {
+                break;
+            }
+            // Recording what was read took its time, and the server is another one by now.
+            verified = self.verified_for(tool, Instant::now()).await;
+        }
+        let (live, mut epoch) = self.runs_over(tool);
+        let now = self.upstream.epoch();
+        if epoch != now {
+            if self.settings.observe {
+                // Who only watches stands in nobody's way.
+                epoch = now;
+            }
+            verified =
+                verified.and(Err("the connection to the server is another one by now".into()));
+        }
+        Standing { live, epoch, verified }
+    }
+
     /// Makes sure that what holds is known well enough for a call of the tool, which was asked for then.
-    pub(crate) async fn verified_for(
-        self: &Arc<Self>,
-        tool: &str,
-        asked: Instant,
-    ) -> Result<(), String> {
+    async fn verified_for(self: &Arc<Self>, tool: &str, asked: Instant) -> Result<(), String> {
         let live = self.upstream.live(tool);
         let digest = live.first().map_or("", |live| live.digest());
         let granted = self.granted(tool, digest).await?.stands;
@@ -166,12 +198,16 @@ impl Session {
     /// The revisions that may run a call: those of the tool, or, where it is gone, of the one that an adapter carries
     /// its calls to.
     pub(crate) fn runs(&self, tool: &str) -> Vec<Arc<Revised>> {
-        let live = self.upstream.live(tool);
-        if !live.is_empty() {
-            return live;
+        self.runs_over(tool).0
+    }
+
+    /// The same, and the connection over which they were listed.
+    fn runs_over(&self, tool: &str) -> (Vec<Arc<Revised>>, Epoch) {
+        let (live, epoch) = self.upstream.live_over(tool);
+        match self.hub.adapters.target(tool).filter(|_| live.is_empty()) {
+            Some(target) => self.upstream.live_over(&target),
+            None => (live, epoch),
         }
-        let target = self.hub.adapters.target(tool);
-        target.map_or(Vec::new(), |target| self.upstream.live(&target))
     }
 
     /// The heir of a tool that is gone, where it is declared or has the same contract.

@@ -18,7 +18,7 @@ impl Upstream {
         if let Some(initialize) = speech.initialize.filter(|_| speech.initialized) {
             let id = Id::Text(format!("{}greeting", self.own));
             let text = mcp::message::request(&id, "initialize", initialize.params());
-            let greeting = Message::parse(&text).map_err(|why| NotSent(why.to_string()))?;
+            let greeting = Message::parse(&text).map_err(|why| NotSent::why(why.to_string()))?;
             link.send(&greeting, Routed::default()).await;
             let answered = async {
                 while let Some(item) = incoming.recv().await {
@@ -26,7 +26,7 @@ impl Upstream {
                         Incoming::Message(message, _) if matches!(message.kind(), Kind::Response { id: Some(i) } if *i == id) =>
                         {
                             return message.outcome().map(str::to_owned).map_err(|error| {
-                                NotSent(format!(
+                                NotSent::why(format!(
                                     "the server refuses to be greeted again: error {}",
                                     error.code
                                 ))
@@ -36,11 +36,11 @@ impl Upstream {
                         _ => {}
                     }
                 }
-                Err(NotSent("the server ended again while it was greeted".into()))
+                Err(NotSent::why("the server ended again while it was greeted"))
             };
-            let greeted = timeout(limits::HANDSHAKE, answered).await.map_err(|_| {
-                NotSent("the server that was started again does not answer".into())
-            })??;
+            let greeted = timeout(limits::HANDSHAKE, answered)
+                .await
+                .map_err(|_| NotSent::why("the server that was started again does not answer"))??;
             let (out, greeted) = (self.out.clone(), self.greeted_again(&greeted));
             // Where nobody listens any more, nobody heeds it.
             tokio::spawn(async move { out.send(greeted).await });

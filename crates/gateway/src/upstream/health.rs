@@ -34,7 +34,7 @@ impl Upstream {
     /// How it does now.
     pub fn health(&self) -> Health {
         let millis = |age: Duration| u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
-        let (restart, running) = (*lock(&self.restart), lock(&self.link).is_some());
+        let (restart, running) = (*lock(&self.restart), lock(&self.link).up.is_some());
         let wait = restart.wait(Instant::now());
         Health {
             running,

@@ -1,6 +1,6 @@
 //! Reading the list: whole, until two readings agree, and swapped at once.
 
-use super::{Known, Upstream, lock};
+use super::{Epoch, Upstream, lock};
 use crate::catalogue::Catalogue;
 use crate::heavy::heavy;
 use crate::limits;
@@ -52,18 +52,17 @@ impl Upstream {
     /// not waited for once more. What was read meanwhile is no older than any other reading.
     pub async fn verified_since(&self, age: Duration, since: Instant) -> Result<(), String> {
         let asked = Instant::now();
-        let fresh =
-            |known: &Known| known.verified.is_some_and(|at| at >= asked || at.elapsed() < age);
-        if fresh(&lock(&self.known)) {
+        let fresh = || self.is_fresh(|at| at >= asked || at.elapsed() < age);
+        if fresh() {
             return Ok(());
         }
         let _one = self.reading.lock().await;
         // Someone else read it while this call waited.
+        if fresh() {
+            return Ok(());
+        }
         {
             let known = lock(&self.known);
-            if fresh(&known) {
-                return Ok(());
-            }
             // Those who ask at once share what came of one reading, also where nothing did.
             if let Some(failed) =
                 known.failed.as_ref().filter(|failed| failed.tells_of(asked, since))
@@ -71,15 +70,10 @@ impl Upstream {
                 return Err(failed.why.clone());
             }
         }
-        // A reading says what held when it began, and only of the server that it was begun with.
-        let (began, epoch) = (Instant::now(), self.epoch());
+        let began = Instant::now();
         let under_way = UnderWay::begin(self, began);
-        let read = self.settle().await;
+        let read = self.read().await;
         drop(under_way);
-        if read.is_ok() && self.epoch() == epoch {
-            let mut known = lock(&self.known);
-            (known.verified, known.epoch) = (Some(began), epoch);
-        }
         if let Err(why) = &read {
             let (ended, why) = (Instant::now(), why.clone());
             let silent = ended.duration_since(began) >= self.patience;
@@ -90,22 +84,50 @@ impl Upstream {
         read
     }
 
+    /// Reads the list over one connection. A reading that another connection took the place of says nothing about what is
+    /// there now, however far it came: it is begun again, a few times.
+    async fn read(&self) -> Result<(), String> {
+        let mut why = String::new();
+        for _ in 0..limits::READING_TURNS {
+            let connected = timeout(self.patience, self.connected()).await;
+            let (_, epoch) = match connected {
+                Ok(connected) => connected.map_err(|why| why.to_string())?,
+                Err(_) => return Err(format!("no connection within {:?}", self.patience)),
+            };
+            // A reading says what held when it began.
+            match self.settle(epoch, Instant::now()).await {
+                read if self.epoch() == epoch => return read,
+                Ok(()) => "the connection to the server is another one by now".clone_into(&mut why),
+                Err(failed) => why = failed,
+            }
+        }
+        Err(why)
+    }
+
+    /// True where the list was read at such a time, and over the connection that is there now.
+    fn is_fresh(&self, when: impl Fn(Instant) -> bool) -> bool {
+        let now = self.epoch();
+        let known = lock(&self.known);
+        known.epoch == now && known.verified.is_some_and(when)
+    }
+
+    /// True where what is known of the list was read over the connection that is there now.
+    fn is_of_now(&self) -> bool {
+        let now = self.epoch();
+        let known = lock(&self.known);
+        known.catalogue.is_some() && known.epoch == now
+    }
+
     /// The same for a call that only reads: it waits no longer than `most` for a server that leaves the list unanswered.
     /// What was read last over this very connection has to do then, which `Err` says. The reading goes on.
     pub async fn verified_soon(&self, age: Duration, most: Duration) -> Result<(), String> {
         let slow = || format!("tools/list has not been answered within {most:?}");
-        let (fresh, waits) = {
-            let known = lock(&self.known);
-            let fresh = known.verified.is_some_and(|at| at.elapsed() < age);
-            let waits = known.reading.is_none_or(|since| since.elapsed() < most);
-            // Another process, or another server behind the address: nothing is known of it.
-            let strange = known.catalogue.is_none() || known.epoch != self.epoch();
-            (fresh, waits || strange)
-        };
-        if fresh {
+        if self.is_fresh(|at| at.elapsed() < age) {
             return Ok(());
         }
-        if !waits {
+        let waits = lock(&self.known).reading.is_none_or(|since| since.elapsed() < most);
+        // Of another process, or another server behind the address, nothing is known.
+        if !waits && self.is_of_now() {
             return Err(slow());
         }
         let Some(this) = self.this.upgrade() else { return self.verified(age).await };
@@ -114,24 +136,23 @@ impl Upstream {
             if let Ok(read) = timeout(most, &mut reading).await {
                 return read.unwrap_or_else(|why| Err(format!("the reading broke off: {why}")));
             }
-            let known = lock(&self.known);
-            if known.catalogue.is_some() && known.epoch == self.epoch() {
+            if self.is_of_now() {
                 return Err(slow());
             }
         }
     }
 
     /// Reads the list until two readings agree, and swaps it.
-    async fn settle(&self) -> Result<(), String> {
+    async fn settle(&self, epoch: Epoch, began: Instant) -> Result<(), String> {
         let mut readings: Vec<Arc<Catalogue>> = Vec::new();
         let before = self.catalogue();
         for _ in 0..limits::READINGS {
-            let pages = self.walk().await?;
+            let pages = self.walk(epoch).await?;
             if let Some(before) =
                 before.as_ref().filter(|b| readings.is_empty() && b.is_text(&pages))
             {
                 let same = Arc::clone(before);
-                self.swap(same, &[]);
+                self.swap(same, &[], epoch, began);
                 return Ok(());
             }
             let definitions = Arc::clone(&self.definitions);
@@ -143,7 +164,7 @@ impl Upstream {
             let agreed = readings.last().is_some_and(|last| last.digest() == catalogue.digest());
             readings.push(Arc::clone(&catalogue));
             if agreed || (unmoved && readings.len() == 1) {
-                self.swap(catalogue, &readings);
+                self.swap(catalogue, &readings, epoch, began);
                 return Ok(());
             }
         }
@@ -153,14 +174,14 @@ impl Upstream {
         };
         let returned = readings.iter().filter(|r| r.digest() == last.digest()).count() > 1;
         if returned {
-            self.swap(last, &readings);
+            self.swap(last, &readings, epoch, began);
             return Ok(());
         }
         Err(format!("the list of tools did not hold still in {} readings", limits::READINGS))
     }
 
     /// One reading of all pages.
-    async fn walk(&self) -> Result<Vec<Arc<str>>, String> {
+    async fn walk(&self, epoch: Epoch) -> Result<Vec<Arc<str>>, String> {
         let meta = self.speech().meta;
         let (mut pages, mut bytes) = (Vec::new(), 0);
         let mut cursor: Option<String> = None;
@@ -173,7 +194,7 @@ impl Upstream {
             if let Some(meta) = meta.as_deref().and_then(|meta| serde_json::from_str(meta).ok()) {
                 params.insert("_meta".into(), meta);
             }
-            let answer = self.own("tools/list", &Value::Object(params).to_string()).await?;
+            let answer = self.own(epoch, "tools/list", &Value::Object(params).to_string()).await?;
             let page = answer.outcome().map_err(|error| {
                 format!("the server answers tools/list with error {}", error.code)
             })?;
@@ -199,8 +220,14 @@ impl Upstream {
         }
     }
 
-    /// Puts a list in place of the last one, and tells who waits for it.
-    fn swap(&self, catalogue: Arc<Catalogue>, readings: &[Arc<Catalogue>]) {
+    /// Puts a list in place of the last one, with the connection that it was read over and when, and tells who waits for it.
+    fn swap(
+        &self,
+        catalogue: Arc<Catalogue>,
+        readings: &[Arc<Catalogue>],
+        epoch: Epoch,
+        began: Instant,
+    ) {
         let now = Instant::now();
         let mut known = lock(&self.known);
         let old = known.catalogue.clone();
@@ -211,6 +238,7 @@ impl Upstream {
         }
         let moved = old.as_ref().is_none_or(|old| old.digest() != catalogue.digest());
         known.catalogue = Some(catalogue);
+        (known.epoch, known.verified) = (epoch, Some(began));
         known.fault = None;
         drop(known);
         if moved && !first {
