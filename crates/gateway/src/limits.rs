@@ -262,6 +262,13 @@ pub const SESSIONS_EACH: usize = 1_000;
 /// How long a session is kept of which nothing is heard, where the configuration says nothing.
 pub const IDLE: Duration = Duration::from_secs(30 * 60);
 
+/// How much longer a session is kept whose client left requests under way, and reads no stream: one whose connection broke
+/// comes back within a second or two. Then what is not answered goes on record as in doubt.
+pub const ABANDONED: Duration = Duration::from_secs(5);
+
+/// The same where a call is under way that is let end: the longest that such a call may take with nobody there to hear of it.
+pub const LET_END: Duration = Duration::from_secs(60 * 60);
+
 /// How often is looked for what has expired.
 pub const SWEEP: Duration = Duration::from_secs(5);
 

@@ -436,11 +436,6 @@ impl Session {
         matches!(message.kind(), Kind::Request { id, .. } if self.is_open(id))
     }
 
-    /// True where nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        lock(&self.open).is_empty() && !self.awaits_tasks() && !self.awaits_input()
-    }
-
     /// Passes a message on as it is.
     async fn pass(&self, message: &Message) {
         if let Err(why) = self.upstream.forward(message).await

@@ -58,6 +58,44 @@ async fn the_stream_of_a_request_that_was_withdrawn_ends() {
 }
 
 #[tokio::test]
+async fn a_session_whose_client_left_during_a_call_that_is_never_answered_ends() {
+    let script = json!({"phases": [with_fault("silent-after")]});
+    let gateway = Gateway::with(script, "idle = \"1s\"\n", "").await;
+    let call = json!({"name": "deploy", "arguments": {"project": "shop"}});
+    let mut stays = gateway.client(Era::Legacy).await;
+    stays.list().await;
+    let message = stays.message("tools/call", call.clone());
+    let stream = stays.send(&message).send().await.unwrap();
+    for _ in 0..2 {
+        let mut leaves = gateway.client(Era::Legacy).await;
+        leaves.list().await;
+        let message = leaves.message("tools/call", call.clone());
+        drop(leaves.send(&message).send().await.unwrap());
+    }
+    let store = Sqlite::open(gateway.store(), Options::new(Access::Read, 0)).unwrap();
+    for _ in 0..2_000 {
+        let sessions = store.sessions(SessionQuery::default()).await.unwrap();
+        if sessions.iter().filter(|session| session.ended.is_some()).count() < 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        }
+        let open: Vec<_> = sessions.iter().filter(|session| session.ended.is_none()).collect();
+        assert_eq!(open.len(), 1, "one still waits for its answer");
+        let activity = store.activity(ActivityQuery::default()).await.unwrap();
+        for one in activity {
+            let state = one.attempts[0].outcomes.last().map(|outcome| outcome.state.as_str());
+            let expected = (one.session != open[0].id).then_some("in-doubt");
+            assert_eq!(state, expected);
+        }
+        drop(stream);
+        gateway.stop();
+        gateway.ended().await;
+        return;
+    }
+    panic!("the sessions are still open");
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_during_the_handshake_leaves_no_session_behind() {
     let web = Web::start(&[deploy()["tools"].clone()]).await;
     web.state.mute.store(true, Ordering::SeqCst);

@@ -126,7 +126,10 @@ impl Front {
         let mut fans = self.fans.lock().await;
         let expired: Vec<_> = fans
             .iter()
-            .filter(|(_, fan)| fan.joined.is_idle(self.config.idle))
+            .filter(|(_, fan)| {
+                let reads = !lock(&fan.waiting).is_empty();
+                fan.joined.is_over(self.config.idle, reads)
+            })
             .map(|(key, _)| key.clone())
             .collect();
         expired.into_iter().filter_map(|key| fans.remove(&key)).collect()

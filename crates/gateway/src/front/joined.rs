@@ -93,9 +93,15 @@ impl Joined {
         *lock(&self.heard) = Instant::now();
     }
 
-    /// Nothing was heard of the client for so long, and nothing is under way.
-    pub fn is_idle(&self, idle: std::time::Duration) -> bool {
-        lock(&self.heard).elapsed() >= idle && self.session.is_idle()
+    /// True where its client is gone: nothing was heard of it for so long, no stream was read meanwhile, and nothing is under
+    /// way that is worth waiting for. `reads` says whether a stream is read now, which is a sign of life.
+    pub fn is_over(&self, idle: std::time::Duration, reads: bool) -> bool {
+        if reads {
+            self.touch();
+            return false;
+        }
+        let unheard = lock(&self.heard).elapsed();
+        self.session.may_end(unheard, idle)
     }
 
     /// Ends the session. What was under way has its outcome on record before this returns.

@@ -289,7 +289,7 @@ impl Front {
             .iter()
             .filter(|(_, legacy)| {
                 legacy.streams.sweep();
-                legacy.joined.is_idle(idle) && legacy.streams.is_quiet()
+                legacy.joined.is_over(idle, !legacy.streams.is_quiet())
             })
             .map(|(name, _)| name.clone())
             .collect();

@@ -3,9 +3,11 @@
 
 use super::{Hub, Open, Outgoing, Session, lock};
 use crate::call::{Minted, Proven, Relied, Rounds, Seen};
+use crate::limits;
 use mcp::json;
 use mcp::message::{Id, Message};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 impl Session {
     /// Nobody will hear the answer to a request: its outcome is on record all the same.
@@ -37,6 +39,23 @@ impl Session {
             }
             _ => false,
         }
+    }
+
+    /// True where it may end, nothing having been heard of its client for so long. What the client asked and does not wait for
+    /// any more holds it for a while longer: a server that never answers would hold it for ever.
+    pub(crate) fn may_end(&self, unheard: Duration, idle: Duration) -> bool {
+        if self.awaits_tasks() || self.awaits_input() {
+            // These have bounds of their own.
+            return false;
+        }
+        let open = lock(&self.open);
+        let finishes = |open: &Open| matches!(open, Open::Call { finishes: true, .. });
+        let longer = match open.is_empty() {
+            true => Duration::ZERO,
+            false if open.values().any(finishes) => limits::LET_END,
+            false => limits::ABANDONED,
+        };
+        unheard >= idle.saturating_add(longer)
     }
 
     /// True where nobody will hear the answer to a call that goes on.
