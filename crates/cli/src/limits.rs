@@ -28,6 +28,12 @@ pub const WIDTH: (usize, usize) = (40, 120);
 /// Rows of a list where none is asked for: some screens of them.
 pub const LISTED: u32 = 50;
 
+/// Lines that wait to be written to standard error: past this they are counted, and whoever does not read holds up nothing.
+pub const TOLD: usize = 1_024;
+
+/// How long what was said last is waited for when a gateway ends.
+pub const LAST_SAID: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// Events that wait to be printed: past this a slow terminal slows the gateways' telling, not their work.
 pub const TAILED: usize = 1_024;
 

@@ -16,6 +16,7 @@ mod server;
 mod settings;
 mod state;
 mod target;
+mod teller;
 mod terminal;
 mod tokens;
 

@@ -30,6 +30,9 @@ pub const BATCH: usize = 1_000;
 /// Messages that wait between the reader of a pipe and its consumer: then the pipe itself pushes back.
 pub const QUEUE: usize = 64;
 
+/// Parts of a server's stderr, of 8 KiB at most, that wait for whoever reads this program's; what is beyond is counted.
+pub const ERRORS_AHEAD: usize = 64;
+
 /// Lines of a server's stderr kept for an error text: about one screen.
 pub const STDERR_LINES: usize = 20;
 

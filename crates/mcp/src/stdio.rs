@@ -237,21 +237,54 @@ fn garbled(bytes: &[u8], why: &str) -> Vec<Incoming> {
     ids.into_iter().map(|id| Incoming::Garbled(id, why.to_owned())).collect()
 }
 
+/// What a server says on stderr, on its way to this program's. Nobody reads that: it is no reason to stop the server.
+struct Passing {
+    chunks: mpsc::Sender<Vec<u8>>,
+    lost: usize,
+}
+
+impl Passing {
+    /// Must be called inside a tokio runtime.
+    fn start() -> Passing {
+        let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(limits::ERRORS_AHEAD);
+        tokio::spawn(async move {
+            let mut own = tokio::io::stderr();
+            while let Some(chunk) = chunks.recv().await {
+                let _ = own.write_all(&chunk).await;
+            }
+        });
+        Passing { chunks: sender, lost: 0 }
+    }
+
+    /// Passes it on where there is room, and else counts it.
+    fn pass(&mut self, said: &[u8]) {
+        let mut chunk = Vec::new();
+        if self.lost > 0 {
+            let lost = format!("\n(steadfast did not pass on {} bytes of this: nobody read them)\n", self.lost);
+            chunk.extend_from_slice(lost.as_bytes());
+        }
+        chunk.extend_from_slice(said);
+        match self.chunks.try_send(chunk) {
+            Ok(()) => self.lost = 0,
+            Err(_) => self.lost += said.len(),
+        }
+    }
+}
+
 async fn drain(
     mut stderr: impl AsyncRead + Unpin,
     kept: Arc<Mutex<VecDeque<String>>>,
     shown: bool,
 ) {
-    let mut own = tokio::io::stderr();
+    let mut passing = shown.then(Passing::start);
     let mut lines = Lines::new(16 << 10);
     let mut buffer = vec![0; 8 << 10];
     loop {
         let (found, last) = match stderr.read(&mut buffer).await {
             Ok(0) | Err(_) => (lines.end().into_iter().collect(), true),
             Ok(n) => {
-                if shown {
-                    // Nobody reads it: that is no reason to stop the server.
-                    let _ = own.write_all(&buffer[..n]).await;
+                if let Some(passing) = &mut passing {
+                    passing.pass(&buffer[..n]);
                 }
                 (lines.push(&buffer[..n]), false)
             }

@@ -8,6 +8,7 @@ use crate::running;
 use crate::server;
 use crate::settings::{Found, SettingsArgs};
 use crate::state::{self, StoreArgs};
+use crate::teller::Teller;
 use crate::tokens;
 use contract::Problem;
 use contract::adapter::Adapters;
@@ -16,11 +17,12 @@ use contract::policy::{self, Reach};
 use gateway::adapt::Declared;
 use gateway::front::token::Tokens;
 use gateway::front::{self, Config, Front, Served};
-use gateway::{Event, Hub, Server, Settings};
+use gateway::{Hub, Server, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Access, Store};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -288,6 +290,7 @@ impl GatewayArgs {
             )
         })?;
         let bound = listener.local_addr().unwrap_or(listen);
+        let teller = Arc::new(Teller::start()?);
         let own = Arc::clone(&store);
         let hub = Arc::new(Hub::new(store, plan.options.clone()));
         let events = hub.events.clone();
@@ -301,13 +304,17 @@ impl GatewayArgs {
             })
             .collect();
         for served in &servers {
-            self.say(&format!("steadfast: {} at http://{bound}/mcp/{}", served.name, served.name));
+            let line = format!("steadfast: {} at http://{bound}/mcp/{}", served.name, served.name);
+            if !self.quiet {
+                teller.say(&output::printable(&line));
+            }
         }
         let hubs = servers.iter().map(|served| Arc::clone(&served.hub)).collect();
         let control = running::opened(&self.store, hubs, &events, self.quiet)?;
-        let teller = tokio::spawn(tell(events.listen(), self.quiet));
+        let (said, heard) = (Arc::clone(&teller), events.listen());
+        let telling = (!self.quiet).then(|| tokio::spawn(async move { said.tell(heard, true).await }));
         let (sender, receiver) = watch::channel(known);
-        let follower = tokio::spawn(follow(token_file, sender));
+        let follower = tokio::spawn(follow(token_file, sender, Arc::clone(&teller)));
         let config = Config { listen: bound, ..plan.config };
         let front = Front::new(config, servers, receiver);
         front::serve(front, listener, mcp::interrupted()).await;
@@ -315,39 +322,19 @@ impl GatewayArgs {
         drop(control);
         // Sessions that end slowly may hold the store beyond the end: what is on record is signed before.
         if let Err(why) = own.checkpoint().await {
-            self.say(&format!("steadfast: the journal could not be signed at the end: {why}"));
+            let line = format!("steadfast: the journal could not be signed at the end: {why}");
+            teller.say(&output::printable(&line));
         }
         // What was told last is still on its way.
         tokio::task::yield_now().await;
-        teller.abort();
+        telling.iter().for_each(JoinHandle::abort);
+        teller.end();
         Ok(Exit::Fine)
-    }
-
-    fn say(&self, text: &str) {
-        if !self.quiet {
-            output::complain(&format!("{}\n", output::printable(text)));
-        }
-    }
-}
-
-/// Says on standard error what happens.
-async fn tell(mut events: broadcast::Receiver<Event>, quiet: bool) {
-    loop {
-        let event = match events.recv().await {
-            Ok(event) => event,
-            Err(broadcast::error::RecvError::Lagged(_)) => continue,
-            Err(broadcast::error::RecvError::Closed) => return,
-        };
-        if !quiet {
-            let code = event.code.map_or(String::new(), |code| format!(" [{code}]"));
-            let text = format!("steadfast: {}: {}{code}", event.server, event.sentence);
-            output::complain(&format!("{}\n", output::printable(&text)));
-        }
     }
 }
 
 /// Takes over tokens that were made or taken back while the gateway runs.
-async fn follow(path: PathBuf, known: watch::Sender<Tokens>) {
+async fn follow(path: PathBuf, known: watch::Sender<Tokens>, teller: Arc<Teller>) {
     let mut last = tokens::written(&path);
     loop {
         tokio::time::sleep(crate::limits::TOKENS).await;
@@ -359,7 +346,8 @@ async fn follow(path: PathBuf, known: watch::Sender<Tokens>) {
         // A file that cannot be read opens nothing: what was taken back must not go on.
         let read = tokens::read(&path).unwrap_or_else(|failure| {
             for problem in failure.problems {
-                output::complain(&format!("steadfast: {}: {}\n", problem.place, problem.sentence));
+                let line = format!("steadfast: {}: {}", problem.place, problem.sentence);
+                teller.say(&output::printable(&line));
             }
             Tokens::default()
         });

@@ -10,6 +10,7 @@ use crate::pipes;
 use crate::running;
 use crate::server::{self, ServerArgs};
 use crate::state::{self, StoreArgs, wait};
+use crate::teller::Teller;
 use contract::Depends;
 use contract::adapter::Adapters;
 use contract::admission::{OnWider, Policy};
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use store::{Sqlite, Store};
+use tokio::task::JoinHandle;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -171,31 +173,23 @@ Examples:
                 Failure::one("wrap", format!("This machine gave no resources: {why}."), "")
             })?;
         let quiet = self.quiet;
+        let teller = Arc::new(Teller::start()?);
         let outcome = runtime.block_on(async {
             let control = running::opened(&self.store, vec![Arc::clone(&hub)], &hub.events, quiet)?;
-            let mut events = hub.events.listen();
-            let teller = tokio::spawn(async move {
-                while let Ok(event) = events.recv().await {
-                    if !quiet {
-                        let code = event.code.map_or(String::new(), |code| format!(" [{code}]"));
-                        output::complain(&format!(
-                            "steadfast: {}{code}\n",
-                            output::printable(&event.sentence)
-                        ));
-                    }
-                }
-            });
+            let (said, events) = (Arc::clone(&teller), hub.events.listen());
+            let telling = (!quiet).then(|| tokio::spawn(async move { said.tell(events, false).await }));
             let (input, output) = (pipes::input(), pipes::output());
             let stop = mcp::interrupted();
             let outcome = gateway::wrap::wrap(hub, wrapped, input, output, stop).await;
             // What was told last is still on its way.
             tokio::task::yield_now().await;
-            teller.abort();
+            telling.iter().for_each(JoinHandle::abort);
             drop(control);
             outcome.map_err(|error| state::failure(Path::new("store"), &error))
         });
         // A read of standard input cannot be called off.
         runtime.shutdown_background();
+        teller.end();
         pipes::give_back();
         let _ = shell;
         outcome?;

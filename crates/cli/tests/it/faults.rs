@@ -159,6 +159,29 @@ async fn a_server_that_cannot_start_is_tried_again_until_it_can() {
 }
 
 #[tokio::test]
+async fn nobody_has_to_read_standard_error() {
+    // More than any pipe holds: of what is told about lines that are no messages, and of what the server says itself.
+    for flood in ["yes 'a line that is no message at all' | head -n 4000", "yes 'said on the side' | head -n 40000 >&2"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, script) = (env!("CARGO_BIN_EXE_steadfast"), folder.path().join("script.json"));
+        std::fs::write(&script, json!({"phases": [deploy()]}).to_string()).unwrap();
+        let recorder = lab::Recorder::start().await.unwrap();
+        let starts = format!(
+            "{flood}; exec {own} demo --script {} --recorder {}",
+            script.display(),
+            recorder.url()
+        );
+        let target = ["--", "sh", "-c", &starts];
+        let mut live = Live::unheard(Era::Legacy, folder, recorder, &target).await;
+        live.greet().await;
+        live.list().await;
+        assert!(ran(&live.call("deploy", json!({"project": "shop"})).await), "{flood}");
+        live.ask("ping", json!({})).await;
+        live.leave().await;
+    }
+}
+
+#[tokio::test]
 async fn a_change_during_a_gap_of_the_stream_is_found_when_it_is_open_again() {
     let web = Web::start(&[deploy()["tools"].clone()]).await;
     web.state.tells.store(true, Ordering::SeqCst);

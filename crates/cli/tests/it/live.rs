@@ -99,12 +99,24 @@ impl Live {
         flags: &[&str],
         target: &[&str],
     ) -> Live {
-        Live::set_up(era, folder, recorder, flags, target, &[])
+        let stderr = Live::stderr_in(&folder);
+        Live::set_up(era, folder, recorder, flags, target, &[], stderr)
+    }
+
+    /// Starts `wrap` of which nobody reads what it says on standard error.
+    pub async fn unheard(era: Era, folder: TempDir, recorder: Recorder, target: &[&str]) -> Live {
+        Live::set_up(era, folder, recorder, &[], target, &[], Stdio::piped())
     }
 
     /// Starts `wrap` with a library before its own.
     pub fn preloaded(library: &str, folder: TempDir, recorder: Recorder, target: &[&str]) -> Live {
-        Live::set_up(Era::Legacy, folder, recorder, &[], target, &[("LD_PRELOAD", library)])
+        let variables = [("LD_PRELOAD", library)];
+        let stderr = Live::stderr_in(&folder);
+        Live::set_up(Era::Legacy, folder, recorder, &[], target, &variables, stderr)
+    }
+
+    fn stderr_in(folder: &TempDir) -> Stdio {
+        std::fs::File::create(folder.path().join("stderr")).unwrap().into()
     }
 
     fn set_up(
@@ -114,6 +126,7 @@ impl Live {
         flags: &[&str],
         target: &[&str],
         variables: &[(&str, &str)],
+        stderr: Stdio,
     ) -> Live {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command
@@ -124,7 +137,7 @@ impl Live {
             .args(target)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(std::fs::File::create(folder.path().join("stderr")).unwrap())
+            .stderr(stderr)
             .kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
