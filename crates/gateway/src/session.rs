@@ -80,8 +80,6 @@ enum Open {
     },
     Call {
         withdrawn: bool,
-        /// The client left: it is let end, and nobody hears the answer.
-        left: bool,
         /// It is let end where the client leaves.
         finishes: bool,
     },
@@ -216,7 +214,6 @@ impl Session {
                 let open = match method.as_str() {
                     "tools/call" => Open::Call {
                         withdrawn: false,
-                        left: false,
                         finishes: self.finishes(&message),
                     },
                     "initialize" if greeting::greets(&message) => Open::Initialize,
@@ -500,18 +497,6 @@ impl Session {
             code,
             sentence: sentence.to_owned(),
         });
-    }
-
-    /// Answers a request of the client.
-    pub(crate) async fn reply(&self, id: &Id, text: String) {
-        let outgoing = match self.forget(id) {
-            // It was answered already, or whoever keeps a stream for it heard that it ended.
-            None => return,
-            // Who withdrew a request expects no answer to it.
-            Some(Open::Call { withdrawn: true, .. }) => Outgoing::ended(id),
-            Some(_) => Outgoing::answer(id, text),
-        };
-        self.say(outgoing).await;
     }
 
     /// Sends a message to the client.

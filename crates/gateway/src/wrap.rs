@@ -164,15 +164,17 @@ fn taken(session: &Session, bytes: &[u8]) -> Result<Vec<Message>, NotAMessage> {
 /// Writes messages for the client, a line each.
 async fn write(mut output: impl AsyncWrite + Unpin, mut out: mpsc::Receiver<Outgoing>) {
     while let Some(outgoing) = out.recv().await {
-        if outgoing.text.is_empty() {
+        let Outgoing { text, receipt, .. } = outgoing;
+        if text.is_empty() {
             continue;
         }
-        let mut line = outgoing.text.into_bytes();
+        let mut line = text.into_bytes();
         // A line feed inside a message could only be white space between its tokens.
         line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
         line.push(b'\n');
         if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
             return;
         }
+        receipt.give();
     }
 }

@@ -113,6 +113,66 @@ async fn a_call_never_runs_in_a_session_that_it_was_not_decided_about() {
     gateway.ended().await;
 }
 
+/// How many answers are on record as delivered.
+fn delivered(journal: &str) -> usize {
+    journal.matches("\"delivered\"").count()
+}
+
+#[tokio::test]
+async fn what_nobody_heard_is_not_on_record_as_delivered() {
+    let web = Web::start(&[deploy()]).await;
+    let mut live = listed(Era::Legacy, &web).await;
+    web.state.holds.store(true, Ordering::SeqCst);
+    let id = live.begin("tools/call", json!({"name": "deploy", "arguments": call()})).await;
+    while web.done().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let withdrawn =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    live.send(&withdrawn.to_string()).await;
+    while web.came("notifications/cancelled") == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    web.state.holds.store(false, Ordering::SeqCst);
+    assert!(ran(&live.call("deploy", json!({"project": "heard"})).await));
+    live.leave().await;
+    assert_eq!(delivered(&live.person(&["journal", "show", "--format", "json"]).await.1), 1);
+}
+
+#[tokio::test]
+async fn an_answer_whose_client_left_is_not_on_record_as_delivered() {
+    let web = Web::start(&[deploy()]).await;
+    let servers = format!("[server.lab]\nurl = \"{}\"\n", web.address);
+    let (folder, recorder) = (tempfile::tempdir().unwrap(), lab::Recorder::start().await.unwrap());
+    let gateway = Gateway::on(folder, recorder, "", &servers).await;
+    let mut client = gateway.client(Era::Legacy).await;
+    client.list().await;
+    web.state.holds.store(true, Ordering::SeqCst);
+    let left = client.message("tools/call", json!({"name": "deploy", "arguments": call()}));
+    let stream = client.send(&left).send().await.unwrap();
+    while web.done().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    drop(stream);
+    // The connection is gone once the gateway has seen that.
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    web.state.holds.store(false, Ordering::SeqCst);
+    assert!(ran(&client.call("deploy", json!({"project": "heard"})).await));
+    for _ in 0..500 {
+        let show = ["journal", "show", "--format", "json", "--store", "state.db"];
+        let journal = gateway.run(&show).await;
+        let outcomes = journal.matches("\"outcome\"").count();
+        if outcomes > 1 && delivered(&journal) > 0 {
+            assert_eq!(delivered(&journal), 1, "{journal}");
+            gateway.stop();
+            gateway.ended().await;
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("nothing is on record");
+}
+
 #[tokio::test]
 async fn a_status_in_place_of_an_answer_proves_nothing() {
     for era in ERAS {

@@ -115,9 +115,9 @@ pub(super) async fn send(
                 return books.settle(state, None).await;
             }
             books.settle(state, Some(text.clone())).await;
-            let left = session.is_left(&call.id);
-            session.reply(&call.id, text).await;
-            if !left && let Err(why) = session.store().delivered(plan.request, event::now()).await {
+            if session.hand_over(&call.id, text).await
+                && let Err(why) = session.store().delivered(plan.request, event::now()).await
+            {
                 let what = format!("that an answer was delivered could not be recorded: {why}");
                 session.tell("fault", Some(&call.tool), None, &what);
             }

@@ -163,6 +163,9 @@ fn put(waiting: &Waiting, outgoing: Outgoing) -> Result<(), Cut> {
         }
     };
     let pushed = waiter.writer.push(Said { text, ends: outgoing.ends });
+    if pushed.is_ok() {
+        outgoing.receipt.give();
+    }
     // A client that left cancels by that; one that does not read loses its stream, which is the same.
     if outgoing.ends || pushed.is_err() {
         waiting.remove(&about);

@@ -201,6 +201,9 @@ impl Streams {
             "" => (None, 0),
             text => stream.say(number, text),
         };
+        if pushed == Some(Ok(())) {
+            outgoing.receipt.give();
+        }
         let mut size = size;
         if outgoing.ends && number != 0 {
             stream.waiting = stream.waiting.saturating_sub(1);

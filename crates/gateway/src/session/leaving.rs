@@ -32,11 +32,8 @@ impl Session {
     /// The client that made a request left. True where the request is a call that is let end: it is not cancelled, and
     /// its outcome goes on record.
     pub(crate) fn lets_end(&self, id: &Id) -> bool {
-        match lock(&self.open).get_mut(id) {
-            Some(Open::Call { left, finishes: true, .. }) => {
-                *left = true;
-                true
-            }
+        match lock(&self.open).get(id) {
+            Some(Open::Call { finishes, .. }) => *finishes,
             _ => false,
         }
     }
@@ -56,11 +53,6 @@ impl Session {
             false => limits::ABANDONED,
         };
         unheard >= idle.saturating_add(longer)
-    }
-
-    /// True where nobody will hear the answer to a call that goes on.
-    pub(crate) fn is_left(&self, id: &Id) -> bool {
-        matches!(lock(&self.open).get(id), Some(Open::Call { left: true, .. }))
     }
 }
 
