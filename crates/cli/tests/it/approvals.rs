@@ -98,6 +98,27 @@ async fn approve(live: &Live, id: &str) {
     assert!(shown.contains("covers this call once"), "{shown}");
 }
 
+/// What a person approved is still what is there, though its server was started again meanwhile.
+#[tokio::test]
+async fn an_approval_outlives_a_restart_of_the_server_where_what_it_is_about_does() {
+    let mut script = before();
+    script["tools"].as_array_mut().unwrap().push(tool("crash", json!({}), json!([])));
+    script["deeds"]["crash"] = json!({"fault": "ends-after"});
+    let flags = ["--hold-effects", "--read", "crash"];
+    let script = json!({"phases": [script]});
+    let mut live = Live::start_in(enrolled().await, Era::Legacy, script, &flags).await;
+    live.greet().await;
+    live.list().await;
+    let held = json!({"name": "deploy", "arguments": {"project": "shop"}});
+    let held = live.begin("tools/call", held).await;
+    let id = id(&waiting(&live).await);
+    live.call("crash", json!({})).await;
+    approve(&live, &id).await;
+    let answer = live.answer(&json!(held)).await;
+    assert!(ran(&answer), "{answer}");
+    live.leave().await;
+}
+
 /// No person is asked about a call that relies on what an answer lacked.
 #[tokio::test]
 async fn what_relies_on_a_lost_value_is_stopped_before_a_person_is_asked() {
