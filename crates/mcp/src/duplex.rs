@@ -4,8 +4,10 @@
 //! every request has a stream of its own; here they all end in one queue, and a request whose stream ends without an
 //! answer is told as [`Incoming::Lost`].
 
+mod listen;
+
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -18,6 +20,7 @@ use crate::message::{self, Id, Kind, Message};
 use crate::pen::Pen;
 use crate::version::{Era, Revision};
 use crate::{http, limits, stdio};
+use listen::listen;
 
 /// What comes from a server.
 #[derive(Debug)]
@@ -87,6 +90,8 @@ struct Web {
     renewed: tokio::sync::Mutex<Option<Instant>>,
     /// The stream of what nobody asked for is being read.
     listening: AtomicBool,
+    /// The generation of the session, for those who wait for another one.
+    turned: watch::Sender<u64>,
     /// The server was told to leave: what is still open is let go.
     left: watch::Sender<bool>,
 }
@@ -138,6 +143,7 @@ pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
         greeting: Mutex::default(),
         renewed: tokio::sync::Mutex::default(),
         listening: AtomicBool::new(false),
+        turned: watch::Sender::new(0),
         left: watch::Sender::new(false),
     };
     (Uplink(Arc::new(Way::Http(Box::new(web)))), incoming)
@@ -416,21 +422,30 @@ async fn renew(way: &Arc<Way>, lost: &http::Server) -> Option<Held> {
         return None;
     }
     let greeting = lock(&web.greeting).clone()?;
-    *renewed = Some(Instant::now());
     server.forget_session();
+    let opened = timeout(limits::REQUEST, greet_again(&mut server, &greeting)).await;
+    // Those who wait here do not try one after the other what one of them found to fail.
+    *renewed = Some(Instant::now());
+    let greeting = opened.ok()??;
+    let held = Held { server, generation: held.generation + 1 };
+    *lock(&web.held) = held.clone();
+    web.turned.send_replace(held.generation);
+    let _ = web.incoming.send(Incoming::Renewed(greeting)).await;
+    tokio::spawn(listen(Arc::clone(way)));
+    Some(held)
+}
+
+/// Greets the server as the client greeted it. Gives its answer.
+async fn greet_again(server: &mut http::Server, greeting: &Message) -> Option<Message> {
     let Kind::Request { id, method } = greeting.kind() else { return None };
     let routing = http::Routing { method, ..http::Routing::default() };
-    let answer = post(&mut server, &greeting, routing, Some(id)).await.ok()?;
-    let (revision, greeting) = timeout(limits::REQUEST, greeted(answer, id)).await.ok()??;
+    let answer = post(server, greeting, routing, Some(id)).await.ok()?;
+    let (revision, greeting) = greeted(answer, id).await?;
     server.speak(revision);
     let method = "notifications/initialized";
     let routing = http::Routing { method, ..http::Routing::default() };
     server.post(&message::notification(method, None), routing).await.ok()?;
-    let held = Held { server, generation: held.generation + 1 };
-    *lock(&web.held) = held.clone();
-    let _ = web.incoming.send(Incoming::Renewed(greeting)).await;
-    tokio::spawn(listen(Arc::clone(way)));
-    Some(held)
+    Some(greeting)
 }
 
 /// The answer to a greeting, and the revision that it names.
@@ -515,45 +530,4 @@ fn answers(message: &Message, id: Option<&Id>) -> bool {
         Kind::Response { id: answered } => answered.as_ref() == id,
         _ => false,
     }
-}
-
-/// Reads the stream of a legacy server on which it speaks unasked, again and again until the session ends.
-async fn listen(way: Arc<Way>) {
-    let Way::Http(web) = &*way else { return };
-    if web.listening.swap(true, Ordering::AcqRel) {
-        return;
-    }
-    let mut left = web.left.subscribe();
-    let mut pause = limits::LISTEN_PAUSE;
-    while !web.incoming.is_closed() {
-        let mut server = lock(&web.held).server.clone();
-        let begun = Instant::now();
-        match server.listen().await {
-            // It offers none, or none to a session that has been opened again since.
-            Ok(None) if server.shares_session(&lock(&web.held).server) => break,
-            // What cannot be opened now is tried again later: whoever stops listening hears of nothing any more.
-            Ok(None) | Err(_) => {}
-            Ok(Some(stream)) => {
-                if web.incoming.send(Incoming::Listening).await.is_err() {
-                    break;
-                }
-                let answer = http::Answer::Stream(Box::new(stream));
-                // However it ended, it is opened again.
-                tokio::select! {
-                    _ = read(web, &mut server, answer, None) => {}
-                    _ = left.wait_for(|left| *left) => break,
-                }
-                if begun.elapsed() >= limits::LISTEN_STEADY {
-                    pause = limits::LISTEN_PAUSE;
-                }
-            }
-        }
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = web.incoming.closed() => break,
-            _ = left.wait_for(|left| *left) => break,
-        }
-        pause = (pause * 2).min(limits::LISTEN_MOST);
-    }
-    web.listening.store(false, Ordering::Release);
 }

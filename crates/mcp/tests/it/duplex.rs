@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mcp::Headers;
+use mcp::{Era, Headers, Revision};
 use mcp::duplex::{Incoming, Routed, Sending, Uplink, reach};
 use mcp::message::Message;
 use serde_json::{Value, json};
@@ -25,6 +25,21 @@ struct Sessions {
     lost: AtomicU32,
     /// Method and session of each message that it took.
     took: Mutex<Vec<(String, u32)>>,
+    /// Sessions whose stream was asked for and is not answered, while somebody waits for it.
+    listened: Arc<Mutex<Vec<u32>>>,
+    /// A session that is lost is answered by this status.
+    status: AtomicU32,
+    /// Sessions that were ended.
+    ended: Mutex<Vec<u32>>,
+}
+
+/// Somebody waits for a stream of this session.
+struct Waits(Arc<Mutex<Vec<u32>>>, u32);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().retain(|session| *session != self.1);
+    }
 }
 
 async fn answer(
@@ -33,20 +48,28 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    if method != Method::POST {
-        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    let named = headers
+        .get("mcp-session-id")
+        .map_or(0, |session| session.to_str().unwrap().parse::<u32>().unwrap());
+    if method == Method::GET {
+        sessions.listened.lock().unwrap().push(named);
+        let _waits = Waits(Arc::clone(&sessions.listened), named);
+        return std::future::pending().await;
+    }
+    if method == Method::DELETE {
+        sessions.ended.lock().unwrap().push(named);
+        return StatusCode::OK.into_response();
     }
     let message: Value = serde_json::from_slice(&body).unwrap();
     let asked = message["method"].as_str().unwrap().to_owned();
-    let mut session = headers
-        .get("mcp-session-id")
-        .map_or(0, |session| session.to_str().unwrap().parse::<u32>().unwrap());
+    let mut session = named;
     let mut result = json!({});
     if asked == "initialize" {
         session = sessions.opened.fetch_add(1, Ordering::SeqCst) + 1;
         result = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}});
     } else if session <= sessions.lost.load(Ordering::SeqCst) {
-        return StatusCode::NOT_FOUND.into_response();
+        let status = u16::try_from(sessions.status.load(Ordering::SeqCst)).unwrap();
+        return StatusCode::from_u16(status).unwrap_or(StatusCode::NOT_FOUND).into_response();
     }
     sessions.took.lock().unwrap().push((asked, session));
     let Some(id) = message.get("id") else { return StatusCode::ACCEPTED.into_response() };
@@ -67,7 +90,7 @@ async fn next(incoming: &mut Receiver<Incoming>) -> Incoming {
 
 /// A server, and a greeted client of it.
 async fn greeted() -> (Arc<Sessions>, Uplink, Receiver<Incoming>) {
-    let sessions = Arc::new(Sessions::default());
+    let sessions = Arc::new(Sessions { status: AtomicU32::new(404), ..Sessions::default() });
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = format!("http://{}/mcp", listener.local_addr().unwrap());
     let app = Router::new().fallback(answer).with_state(Arc::clone(&sessions));
@@ -143,4 +166,26 @@ async fn what_a_lost_session_did_not_take_is_not_sent_again_in_the_next() {
         let took = sessions.took.lock().unwrap().clone();
         assert!(took.iter().all(|(taken, _)| taken != method), "{took:?}");
     }
+}
+
+/// Waits until this is so.
+async fn until(what: &str, so: impl Fn() -> bool) {
+    let waits = async {
+        while !so() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
+#[tokio::test]
+async fn a_stream_that_is_never_answered_holds_neither_the_next_session_nor_the_end() {
+    let (sessions, link, _incoming) = greeted().await;
+    let listened = || sessions.listened.lock().unwrap().clone();
+    link.speak(Revision::newest(Era::Legacy));
+    until("the stream is asked for", || listened() == [1]).await;
+    renewed(&sessions, &link).await;
+    until("that of the next session is", || listened() == [2]).await;
+    link.close().await;
+    until("and let go of", || listened().is_empty()).await;
 }
