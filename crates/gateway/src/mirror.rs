@@ -34,28 +34,35 @@ pub fn routed(message: &Message, listed: impl Fn(&str) -> Option<Arc<Revised>>) 
 
 /// The marked arguments of a call that are sent: the name after `Mcp-Param-`, and the value as a header has it.
 pub fn mirrored(tool: &Value, arguments: &Value) -> Vec<(String, String)> {
+    let marked = marked(tool, arguments).into_iter();
+    marked.filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// All marks of a tool: the name after `Mcp-Param-`, and the value where the call has one that a header can hold.
+pub fn marked(tool: &Value, arguments: &Value) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     if let Some(schema) = tool.get("inputSchema") {
-        walk(schema, arguments, 0, &mut found);
+        walk(schema, Some(arguments), 0, &mut found);
     }
     found
 }
 
 /// Marks count only where they are reached through `properties` alone.
-fn walk(schema: &Value, value: &Value, depth: usize, found: &mut Vec<(String, String)>) {
+fn walk(
+    schema: &Value,
+    value: Option<&Value>,
+    depth: usize,
+    found: &mut Vec<(String, Option<String>)>,
+) {
     if depth > limits::MIRROR_DEPTH || found.len() >= limits::MIRRORED {
         return;
     }
-    if let Some(name) = schema.get("x-mcp-header").and_then(Value::as_str)
-        && let Some(text) = as_header(value)
-    {
-        found.push((name.to_owned(), text));
+    if let Some(name) = schema.get("x-mcp-header").and_then(Value::as_str) {
+        found.push((name.to_owned(), value.and_then(as_header)));
     }
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
     for (name, schema) in properties {
-        if let Some(value) = value.get(name) {
-            walk(schema, value, depth + 1, found);
-        }
+        walk(schema, value.and_then(|value| value.get(name)), depth + 1, found);
     }
 }
 
@@ -84,5 +91,11 @@ mod tests {
         let arguments = json!({"region": "eu", "deep": {"n": 7}, "list": ["x"], "whole": {"a": 1}});
         let expected = [("Region", "eu"), ("N", "7")].map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(mirrored(&tool, &arguments), expected);
+        let without: Vec<String> = marked(&tool, &arguments)
+            .into_iter()
+            .filter_map(|(name, value)| value.is_none().then_some(name))
+            .collect();
+        assert_eq!(without, ["Absent", "Whole"]);
+        assert_eq!(marked(&tool, &json!({})).len(), 4, "a mark is one whatever is sent");
     }
 }

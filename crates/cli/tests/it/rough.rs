@@ -225,6 +225,51 @@ async fn headers_that_no_definition_marks_go_on() {
 }
 
 #[tokio::test]
+async fn a_header_for_an_argument_that_is_not_there_is_refused_and_one_that_an_adapter_drops_is_not_passed_on() {
+    let properties = |mood: bool| {
+        let mut properties = json!({"project": {"type": "string"}});
+        if mood {
+            properties["mood"] = json!({"type": "string", "x-mcp-header": "Mood"});
+        }
+        json!([tool("deploy", properties, json!(["project"]))])
+    };
+    let web = Web::start(&[properties(true)]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let adapters = "[[adapter]]\nid = \"no-mood\"\ntool = \"deploy\"\nuntil = 2099-01-01\nstep = [{ drop = { at = \"/mood\", reason = \"it never had an effect\" } }]\n";
+    std::fs::write(folder.path().join("adapters.toml"), adapters).unwrap();
+    let servers = format!(
+        "[server.lab]\nurl = \"{}\"\nadapters = \"adapters.toml\"\neffect-age = \"0s\"\n",
+        web.address
+    );
+    let recorder = lab::Recorder::start().await.unwrap();
+    let gateway = Gateway::on(folder, recorder, "", &servers).await;
+    let mut client = gateway.client(Era::Modern).await;
+    client.list().await;
+    let mut call = |arguments: Value| {
+        let call = client.message("tools/call", json!({"name": "deploy", "arguments": arguments}));
+        client.send(&call).header("mcp-param-mood", "calm")
+    };
+    let without = call(json!({"project": "shop"})).send().await.unwrap();
+    assert_eq!(without.status().as_u16(), 400);
+    assert!(without.text().await.unwrap().contains("-32020"));
+    assert!(web.done().is_empty());
+    let calm = json!({"project": "shop", "mood": "calm"});
+    let last = || {
+        let log = web.state.log.lock().unwrap().clone();
+        log.iter().rfind(|(_, m)| m["method"] == "tools/call").unwrap().0.clone()
+    };
+    assert!(call(calm.clone()).send().await.unwrap().status().is_success());
+    assert_eq!(last()["mcp-param-mood"], "calm");
+    // The argument is gone, and with it what stood for it on the way.
+    *web.state.replicas.lock().unwrap() = vec![properties(false)];
+    assert!(call(calm.clone()).send().await.unwrap().status().is_success());
+    assert_eq!(web.done(), [calm, json!({"project": "shop"})]);
+    assert!(last().get("mcp-param-mood").is_none());
+    gateway.stop();
+    gateway.ended().await;
+}
+
+#[tokio::test]
 async fn an_adapter_that_is_refuted_is_told() {
     let with = |name: &str, argument: &str, most: Value| {
         let mut argument = json!({argument: {"type": "integer"}});

@@ -65,7 +65,8 @@ impl Front {
             let told = tokio::spawn(async move { fan.tell(message).await });
             return told.await.map_or_else(|why| answer::broken(&why), |()| answer::accepted());
         }
-        let Some(mut asked) = fan.ask(&message, carried(headers)) else {
+        let carried = carried(headers, &message, &fan).await;
+        let Some(mut asked) = fan.ask(&message, carried) else {
             return answer::refused(
                 StatusCode::BAD_REQUEST,
                 "A client of this revision sends requests and notifications, no answers.",
@@ -200,25 +201,50 @@ fn check_mirrored(
     let live = || fan.joined.session.upstream().live(tool).first().cloned();
     let Some(shown) = shown.or_else(live) else { return Ok(()) };
     let arguments = params.get("arguments").unwrap_or(&Value::Null);
-    for (name, expected) in mirror::mirrored(&shown.tool().raw, arguments) {
+    for (name, expected) in mirror::marked(&shown.tool().raw, arguments) {
         let header = format!("{PARAM}{name}").to_ascii_lowercase();
-        let said = single(headers, &header).ok().flatten().and_then(decoded);
-        if !said.is_some_and(|said| said == expected || same_number(&said, &expected)) {
-            let why = format!("Mcp-Param-{name} is not the argument that the body has.");
+        let said = single(headers, &header);
+        let agrees = match &expected {
+            Some(expected) => {
+                let said = said.ok().flatten().and_then(decoded);
+                said.is_some_and(|said| said == *expected || same_number(&said, expected))
+            }
+            // Machines between route by what the server is not told.
+            None => said == Ok(None),
+        };
+        if !agrees {
+            let why = match expected {
+                Some(_) => format!("Mcp-Param-{name} is not the argument that the body has."),
+                None => format!("Mcp-Param-{name} is an argument that the body does not have."),
+            };
             return Err(mismatch(Some(id), &why));
         }
     }
     Ok(())
 }
 
-/// What the client says in headers for arguments, by the name after `Mcp-Param-`: what its definition does not mark is
-/// for others on the way, and goes on.
-fn carried(headers: &HeaderMap) -> Vec<(String, String)> {
+/// What the client says in headers for arguments, by the name after `Mcp-Param-`: what no definition marks is for others on
+/// the way, and goes on. What one of them marks stands for an argument, and is written anew from what is sent.
+async fn carried(
+    headers: &HeaderMap,
+    message: &Message,
+    fan: &Arc<Fan>,
+) -> Vec<(String, String)> {
     let named = headers.iter().filter_map(|(name, value)| {
         let name = name.as_str().strip_prefix(PARAM)?;
         Some((name.to_owned(), decoded(value.to_str().ok()?)?))
     });
-    named.collect()
+    let mut named: Vec<(String, String)> = named.collect();
+    let calls = matches!(message.kind(), Kind::Request { method, .. } if method == "tools/call");
+    if calls && !named.is_empty() {
+        let tool = mirror::routed(message, |_| None).name.unwrap_or_default();
+        match fan.joined.session.marks(&tool).await {
+            Ok(marks) => named.retain(|(name, _)| !marks.contains(name)),
+            // What may be an argument is not passed on unseen.
+            Err(_) => named.clear(),
+        }
+    }
+    named
 }
 
 /// Integers are compared by what they are, not by how they are written.

@@ -3,9 +3,10 @@
 use super::{Outgoing, Session, lock};
 use crate::catalogue::Catalogue;
 use crate::heavy::heavy;
-use crate::{event, limits};
+use crate::{event, limits, mirror};
 use contract::Revised;
 use mcp::message::{Id, Message};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +63,20 @@ impl Session {
             })?);
         }
         Ok((kept, crowded))
+    }
+
+    /// The names, in lower case, that any known definition of a tool, or of what its calls are carried over to, marks for
+    /// headers: those that its callers may have planned with, and those that may run it.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub(crate) async fn marks(&self, tool: &str) -> Result<BTreeSet<String>, String> {
+        let (kept, _) = self.kept(tool).await?;
+        let pinned = self.view().pinned().map(|list| list.tool(tool).to_vec());
+        let known = kept.into_iter().chain(self.view().earlier(tool)).chain(self.runs(tool));
+        let known = known.chain(pinned.into_iter().flatten());
+        let marks = known.flat_map(|known| mirror::marked(&known.tool().raw, &Value::Null));
+        Ok(marks.map(|(name, _)| name.to_ascii_lowercase()).collect())
     }
 
     /// Takes down from time to time, and when the session ends, that what is live and what its client was shown is not
