@@ -137,7 +137,7 @@ pub fn over(
 pub fn reach(server: http::Server) -> (Uplink, mpsc::Receiver<Incoming>) {
     let (sender, incoming) = mpsc::channel(limits::QUEUE);
     let web = Web {
-        held: Mutex::new(Held { server, generation: 0 }),
+        held: Mutex::new(Held { server: server.relayed(), generation: 0 }),
         incoming: sender,
         open: Mutex::default(),
         greeting: Mutex::default(),

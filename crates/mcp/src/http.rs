@@ -36,6 +36,8 @@ pub struct Server {
     headers: Headers,
     session: Option<HeaderValue>,
     revision: Option<Revision>,
+    /// Bytes that one message of it may have.
+    most: usize,
 }
 
 impl fmt::Debug for Server {
@@ -112,7 +114,13 @@ impl Server {
         }
         let client =
             builder.build().map_err(|e| format!("TLS could not be set up: {}.", causes(&e)))?;
-        Ok(Server { client, url, headers, session: None, revision: None })
+        let most = limits::MESSAGE_BYTES;
+        Ok(Server { client, url, headers, session: None, revision: None, most })
+    }
+
+    /// The same, for a server whose messages are passed on: longer ones are taken.
+    pub(crate) fn relayed(self) -> Server {
+        Server { most: limits::RELAYED_BYTES, ..self }
     }
 
     /// The address as it may be shown.
@@ -232,14 +240,14 @@ impl Server {
         }
         let kind = content_type(&response);
         if status.is_success() && kind == EVENTS {
-            return Ok(Answer::Stream(Box::new(EventStream::new(response))));
+            return Ok(Answer::Stream(Box::new(EventStream::new(response, self.most))));
         }
         let authenticate = response
             .headers()
             .get(WWW_AUTHENTICATE)
             .and_then(|v| v.to_str().ok())
             .map(str::to_owned);
-        let body = body(response).await?;
+        let body = body(response, self.most).await?;
         if status.is_success() && body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Answer::Accepted);
         }
@@ -274,7 +282,7 @@ impl Server {
     pub async fn listen(&self) -> Result<Option<EventStream>, Failure> {
         let response = self.get().send().await.map_err(unreachable)?;
         let offered = response.status().is_success() && content_type(&response) == EVENTS;
-        Ok(offered.then(|| EventStream::new(response)))
+        Ok(offered.then(|| EventStream::new(response, self.most)))
     }
 
     /// Takes up a legacy stream again where it broke.
@@ -283,7 +291,7 @@ impl Server {
         let response =
             self.get().header(LAST_EVENT, last_event).send().await.map_err(unreachable)?;
         if response.status().is_success() && content_type(&response) == EVENTS {
-            return Ok(EventStream::new(response));
+            return Ok(EventStream::new(response, self.most));
         }
         Err(Failure::Cut)
     }
@@ -296,7 +304,7 @@ impl Server {
             if !response.status().is_success() || content_type(&response) != EVENTS {
                 return None;
             }
-            EventStream::new(response).next().await.ok()?.map(|event| event.name == "endpoint")
+            EventStream::new(response, self.most).next().await.ok()?.map(|event| event.name == "endpoint")
         };
         tokio::time::timeout(wait, probe).await.ok().flatten().unwrap_or(false)
     }
@@ -347,10 +355,10 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    fn new(response: Response) -> EventStream {
+    fn new(response: Response, most: usize) -> EventStream {
         EventStream {
             response,
-            events: Events::new(limits::MESSAGE_BYTES),
+            events: Events::new(most),
             ready: VecDeque::new(),
             ended: false,
         }
@@ -395,11 +403,11 @@ fn content_type(response: &Response) -> String {
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-async fn body(mut response: Response) -> Result<Vec<u8>, Failure> {
+async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     while let Some(bytes) = response.chunk().await.map_err(unreachable)? {
-        if out.len() + bytes.len() > limits::MESSAGE_BYTES {
-            return Err(Failure::TooLong(limits::MESSAGE_BYTES));
+        if out.len() + bytes.len() > most {
+            return Err(Failure::TooLong(most));
         }
         out.extend_from_slice(&bytes);
     }

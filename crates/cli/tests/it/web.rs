@@ -57,6 +57,8 @@ pub struct Steered {
     pub holds: AtomicBool,
     /// A call asks for input before it is carried out, and wants this back with it.
     pub asks: Mutex<Option<Value>>,
+    /// Bytes of text in the answer of a call, and whether it comes as an event of a stream.
+    pub large: Mutex<(usize, bool)>,
     /// A stream that hung was closed by the other side.
     pub closed: Arc<AtomicBool>,
     /// Headers and message of each POST.
@@ -216,7 +218,18 @@ async fn answer(
                 return ([("content-type", "text/event-stream")], Body::from_stream(hung))
                     .into_response();
             }
-            json!({"content": [], "structuredContent": {"id": "x-1"}})
+            let (large, streams) = *state.large.lock().unwrap();
+            let content = match large {
+                0 => json!([]),
+                _ => json!([{"type": "text", "text": "x".repeat(large)}]),
+            };
+            let result = json!({"content": content, "structuredContent": {"id": "x-1"}});
+            if streams {
+                let text = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                let event = format!("event: message\ndata: {text}\n\n");
+                return ([("content-type", "text/event-stream")], event).into_response();
+            }
+            result
         }
         "tasks/get" => json!({
             "taskId": message["params"]["taskId"], "status": "completed",

@@ -113,6 +113,19 @@ async fn a_call_never_runs_in_a_session_that_it_was_not_decided_about() {
     gateway.ended().await;
 }
 
+#[tokio::test]
+async fn a_large_answer_is_passed_on() {
+    let web = Web::start(&[deploy()]).await;
+    let mut live = listed(Era::Legacy, &web).await;
+    for streams in [false, true] {
+        *web.state.large.lock().unwrap() = (9 << 20, streams);
+        let answer = live.call("deploy", call()).await;
+        assert!(ran(&answer), "streams: {streams}");
+        assert_eq!(text(&answer).len(), 9 << 20);
+    }
+    live.leave().await;
+}
+
 /// How many answers are on record as delivered.
 fn delivered(journal: &str) -> usize {
     journal.matches("\"delivered\"").count()
