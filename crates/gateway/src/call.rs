@@ -18,7 +18,7 @@ pub(crate) use depends::Relied;
 pub(crate) use proven::Proven;
 pub(crate) use rounds::Rounds;
 pub(crate) use shape::Seen;
-pub(crate) use task::{About, Deferred, Later, Minted};
+pub(crate) use task::{About, Deferred, Later, Minted, Tasks};
 
 use crate::event;
 use crate::heavy::heavy;

@@ -167,8 +167,11 @@ pub const WITHDRAWN: Duration = Duration::from_secs(5);
 /// millisecond.
 pub const HEAVY_ANSWER: usize = 64 << 10;
 
-/// Tasks of one session whose result was not fetched yet; the oldest counts as in doubt.
+/// Tasks of one client that are known by what they were planned under; the oldest counts as in doubt.
 pub const TASKS: usize = 1_024;
+
+/// The same of all clients of a server: ten days of a busy team, as long as it is known for whom they run.
+pub const TASKS_ALL: usize = 10_000;
 
 /// Names of tasks of which it is known for whom they run, of all sessions with a server: of ten days of a busy team. One that
 /// is forgotten is answered for by the server alone.

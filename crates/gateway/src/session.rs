@@ -67,6 +67,8 @@ enum Open {
     Discover,
     /// The server's own list, of which nothing is known: when it was asked for, and whether from its beginning.
     List(Instant, bool),
+    /// Which tasks there are.
+    Tasks,
     /// A question about a call that runs as a task.
     Task(Arc<Deferred>, About),
     /// A stream of notices.
@@ -219,6 +221,7 @@ impl Session {
                     "initialize" if greeting::greets(&message) => Open::Initialize,
                     "server/discover" => Open::Discover,
                     "tools/list" => Open::Own,
+                    "tasks/list" => Open::Tasks,
                     "subscriptions/listen" => Open::Listen {
                         tools: asks_for_tools(&message),
                         acknowledged: false,
@@ -309,6 +312,10 @@ impl Session {
                         Some(Open::Discover) => self.discovered(id, &message).await,
                         Some(Open::List(asked, first)) => {
                             self.given(id, &message, asked, first).await;
+                        }
+                        Some(Open::Tasks) => {
+                            let text = self.own_tasks(&message);
+                            self.say(Outgoing::answer(id, text)).await;
                         }
                         Some(Open::Task(deferred, about)) => {
                             let text = self.of_task(&deferred, about, &message).await;

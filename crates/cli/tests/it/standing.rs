@@ -212,6 +212,28 @@ async fn replicas_that_chance_picks_run_no_call_that_another_would_run_otherwise
 }
 
 #[tokio::test]
+async fn a_task_is_measured_in_whichever_session_its_client_fetches_it() {
+    let mut job = other("job");
+    job["outputSchema"] = json!({"type": "object", "properties": {"other": {"type": "string"}}, "required": ["other"]});
+    job["execution"] = json!({"taskSupport": "optional"});
+    let web = Web::start(&[json!([job])]).await;
+    web.state.tasks.store(true, Ordering::SeqCst);
+    let servers = format!("[server.lab]\nurl = \"{}\"\n", web.address);
+    let recorder = lab::Recorder::start().await.unwrap();
+    let gateway = Gateway::on(folder(), recorder, "", &servers).await;
+    let mut first = gateway.client(Era::Legacy).await;
+    first.list().await;
+    let call = json!({"name": "job", "arguments": {}, "task": {}});
+    assert_eq!(first.ask("tools/call", call).await["result"]["taskId"], "task-1");
+    let mut second = gateway.client(Era::Legacy).await;
+    let told = second.ask("tasks/get", json!({"taskId": "task-1"})).await;
+    let told = told["result"]["result"].to_string();
+    assert!(told.contains("EXECUTED ONCE, DO NOT REPEAT"), "{told}");
+    gateway.stop();
+    assert_eq!(gateway.activity_after_end().await, ["done"]);
+}
+
+#[tokio::test]
 async fn a_task_that_was_begun_for_one_principal_is_unknown_to_others() {
     let web = Web::start(&[json!([other("job")])]).await;
     web.state.tasks.store(true, Ordering::SeqCst);
@@ -244,6 +266,12 @@ async fn a_task_that_was_begun_for_one_principal_is_unknown_to_others() {
             assert_eq!(answer["error"]["code"], -32602, "{method}: {answer}");
         }
         assert_eq!(web.came("tasks/get"), came, "nothing was asked");
+        let names = |listed: Value| -> Vec<String> {
+            let tasks = listed["result"]["tasks"].as_array().unwrap().clone();
+            tasks.iter().map(|task| task["taskId"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names(a.ask("tasks/list", json!({})).await), ["task-1", "task-9"]);
+        assert_eq!(names(b.ask("tasks/list", json!({})).await), ["task-9"]);
         let mine = a.ask("tasks/get", task.clone()).await;
         assert_eq!(mine["result"]["result"]["structuredContent"]["id"], "x-1", "{mine}");
     }

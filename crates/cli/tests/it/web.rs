@@ -231,6 +231,9 @@ async fn answer(
             }
             result
         }
+        "tasks/list" => json!({"tasks": [
+            {"taskId": "task-1", "status": "completed"}, {"taskId": "task-9", "status": "working"},
+        ]}),
         "tasks/get" => json!({
             "taskId": message["params"]["taskId"], "status": "completed",
             "result": {"content": [], "structuredContent": {"id": "x-1"}},

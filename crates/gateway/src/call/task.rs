@@ -10,9 +10,10 @@ use crate::session::{Session, lock};
 use crate::upstream::Epoch;
 use mcp::json;
 use mcp::message::{self, Id, Kind, Message};
+use serde_json::value::RawValue;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use store::{AttemptId, OutcomeState};
+use store::{AttemptId, OutcomeState, SessionId};
 use tokio::time::Instant;
 
 /// A call that left, and what is still to be put on record of it.
@@ -25,11 +26,57 @@ pub(crate) struct Deferred {
     state: Mutex<Option<OutcomeState>>,
 }
 
-/// Calls of one session that may still be answered.
+/// Calls of one server that run as tasks. A task outlives the session that it was begun in, and is measured by the contract that
+/// its call was planned under whichever session of the same client asks for it.
+#[derive(Default)]
+pub(crate) struct Tasks(Mutex<VecDeque<Task>>);
+
+struct Task {
+    /// The principal and the scope that it was begun in.
+    whose: (String, String),
+    session: SessionId,
+    /// As the server calls it.
+    name: String,
+    deferred: Arc<Deferred>,
+}
+
+impl Tasks {
+    /// Takes in a task. Gives those that are remembered no more: of one client the oldest, or the oldest of all.
+    fn begun(&self, task: Task) -> Vec<Arc<Deferred>> {
+        let mut tasks = lock(&self.0);
+        let mut dropped = Vec::new();
+        let own = |known: &Task| known.whose == task.whose;
+        if tasks.iter().filter(|known| own(known)).count() >= limits::TASKS {
+            let oldest = tasks.iter().position(own);
+            dropped.extend(oldest.and_then(|oldest| tasks.remove(oldest)));
+        }
+        if tasks.len() >= limits::TASKS_ALL {
+            dropped.extend(tasks.pop_front());
+        }
+        tasks.push_back(task);
+        dropped.into_iter().map(|task| task.deferred).collect()
+    }
+
+    /// The task of this name: the one that was begun in this session, else the last one of the same client. Servers of two
+    /// processes may give the same name.
+    fn find(&self, whose: &(String, String), at: SessionId, name: &str) -> Option<Arc<Deferred>> {
+        let tasks = lock(&self.0);
+        let same = || tasks.iter().rev().filter(|task| task.name == name && task.whose == *whose);
+        let found = same().find(|task| task.session == at).or_else(|| same().next());
+        found.map(|task| Arc::clone(&task.deferred))
+    }
+
+    /// Those that were begun in a session.
+    fn of(&self, session: SessionId) -> Vec<Arc<Deferred>> {
+        let tasks = lock(&self.0);
+        let own = tasks.iter().filter(|task| task.session == session);
+        own.map(|task| Arc::clone(&task.deferred)).collect()
+    }
+}
+
+/// Calls of one session that were given up and may still be answered.
 #[derive(Default)]
 pub(crate) struct Later {
-    /// By the name that the server gave the task.
-    tasks: VecDeque<(String, Arc<Deferred>)>,
     /// Calls that were given up, by the id that they had.
     given_up: VecDeque<(Id, Arc<Deferred>)>,
     /// Other requests that were cancelled, and the connection that they left over.
@@ -137,16 +184,17 @@ impl Session {
     /// Remembers a call that runs as a task until its result came.
     pub(super) async fn defer(&self, task: String, deferred: Arc<Deferred>) {
         self.minted().begun(&task, self.principal());
-        let dropped = {
-            let mut later = lock(self.later());
-            let dropped =
-                if later.tasks.len() >= limits::TASKS { later.tasks.pop_front() } else { None };
-            later.tasks.push_back((task, deferred));
-            dropped
-        };
-        if let Some((_, dropped)) = dropped {
-            dropped.settle(self, OutcomeState::InDoubt, None).await;
+        let task = Task { whose: self.whose(), session: self.id(), name: task, deferred };
+        for dropped in self.hub().tasks.begun(task) {
+            if !dropped.is_settled() {
+                dropped.settle(self, OutcomeState::InDoubt, None).await;
+            }
         }
+    }
+
+    /// Who may ask for tasks of this session.
+    fn whose(&self) -> (String, String) {
+        (self.principal().to_owned(), self.scope())
     }
 
     /// Remembers a call that is on record as in doubt: its answer may still come.
@@ -194,12 +242,41 @@ impl Session {
         self.tell("late-answer", Some(tool), None, &what);
     }
 
-    /// The task of this session that a request is about, and what it asks.
+    /// The task of this client that a request is about, and what it asks.
     pub(crate) fn asks_of_task(&self, message: &Message) -> Option<(Arc<Deferred>, About)> {
         let (task, about) = asked(message)?;
-        let later = lock(self.later());
-        let (_, deferred) = later.tasks.iter().find(|(known, _)| *known == task)?;
-        Some((Arc::clone(deferred), about))
+        Some((self.hub().tasks.find(&self.whose(), self.id(), &task)?, about))
+    }
+
+    /// The answer to `tasks/list` without the tasks that run for others.
+    pub(crate) fn own_tasks(&self, answer: &Message) -> String {
+        const TASKS: &[&str] = &["result", "tasks"];
+        let as_it_came = || answer.text().to_owned();
+        let listed = json::find(answer.text(), TASKS);
+        let Some(listed) = listed.and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw).ok())
+        else {
+            return as_it_came();
+        };
+        let foreign = |task: &&RawValue| {
+            let name = json::find(task.get(), &["taskId"]);
+            let name = name.and_then(|name| serde_json::from_str::<String>(name).ok());
+            name.is_some_and(|name| self.minted().is_foreign(&name, self.principal()))
+        };
+        let own: Vec<&str> =
+            listed.iter().filter(|task| !foreign(task)).map(|task| task.get()).collect();
+        let others = listed.len() - own.len();
+        if others == 0 {
+            return as_it_came();
+        }
+        let observe = self.settings().observe;
+        let (kind, word) =
+            if observe { ("would-refuse", "would have left") } else { ("refused", "left") };
+        let what = format!("{word} {others} tasks that run for another principal out of a list");
+        self.tell(kind, None, None, &what);
+        if observe {
+            return as_it_came();
+        }
+        json::replace(answer.text(), &[(TASKS, &format!("[{}]", own.join(",")))])
     }
 
     /// True where a request is about a task that was begun for somebody else: its answer is not this client's to see.
@@ -276,9 +353,7 @@ impl Session {
     /// The server or the session ends: what became of tasks whose result nobody fetched is not known. One that is
     /// fetched all the same goes on record as late.
     pub(crate) async fn doubt_tasks(&self) {
-        let tasks: Vec<Arc<Deferred>> =
-            lock(self.later()).tasks.iter().map(|(_, deferred)| Arc::clone(deferred)).collect();
-        for deferred in tasks {
+        for deferred in self.hub().tasks.of(self.id()) {
             if !deferred.is_settled() {
                 deferred.settle(self, OutcomeState::InDoubt, None).await;
             }
@@ -290,7 +365,7 @@ impl Session {
         let waits = |deferred: &Arc<Deferred>| {
             !deferred.is_settled() && deferred.since.elapsed() < limits::KEPT
         };
-        lock(self.later()).tasks.iter().any(|(_, deferred)| waits(deferred))
+        self.hub().tasks.of(self.id()).iter().any(waits)
     }
 }
 

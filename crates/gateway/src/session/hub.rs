@@ -82,6 +82,8 @@ pub struct Hub {
     pub(crate) shapes: crate::call::Seen,
     /// For whom tasks run.
     pub(crate) minted: crate::call::Minted,
+    /// Calls that run as tasks.
+    pub(crate) tasks: crate::call::Tasks,
     /// Follows records that no call waits for.
     pub(super) clerk: Clerk,
     /// Sessions that are open.
@@ -102,6 +104,7 @@ impl Hub {
             metrics: Arc::default(),
             shapes: crate::call::Seen::default(),
             minted: crate::call::Minted::default(),
+            tasks: crate::call::Tasks::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
             chance: by_chance,
@@ -120,6 +123,7 @@ impl Hub {
             metrics: Arc::clone(&self.metrics),
             shapes: crate::call::Seen::default(),
             minted: crate::call::Minted::default(),
+            tasks: crate::call::Tasks::default(),
             clerk: Clerk::default(),
             live: Mutex::default(),
             chance: self.chance,
