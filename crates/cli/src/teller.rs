@@ -167,7 +167,10 @@ mod tests {
         teller.tell(events, true).await;
         teller.end();
         let said = said.lock().unwrap();
-        assert!(said.contains("steadfast: lab: line 3 [CODE]\nsteadfast: lab: line 4 [CODE]\n"), "{said}");
+        assert!(
+            said.contains("steadfast: lab: line 3 [CODE]\nsteadfast: lab: line 4 [CODE]\n"),
+            "{said}"
+        );
         assert!(said.contains("steadfast: 3 lines were not said here"), "{said}");
     }
 }

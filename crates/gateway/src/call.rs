@@ -7,6 +7,7 @@ mod books;
 mod card;
 mod depends;
 mod key;
+mod owed;
 mod proven;
 mod rounds;
 mod send;
@@ -15,6 +16,7 @@ mod stop;
 mod task;
 
 pub(crate) use depends::Relied;
+pub(crate) use owed::Owed;
 pub(crate) use proven::Proven;
 pub(crate) use rounds::Rounds;
 pub(crate) use shape::Seen;
@@ -269,6 +271,7 @@ async fn decided(
 /// Carries one call.
 pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     let call = Arc::new(call);
+    let Some(turn) = owed::answered(&session, &call, turn).await else { return };
     if let Some(name) = rounds::continues(&call).filter(|_| !session.settings().observe) {
         return rounds::carry_on(session, call, name, turn).await;
     }

@@ -10,7 +10,7 @@ pub struct Event {
     /// Milliseconds since 1970.
     pub at: u64,
     /// `refused`, `held`, `adapted`, `would-refuse`, `would-adapt`, `changed`, `fault`, `ended`, `in-doubt`, `late-answer`,
-    /// `broken-answer`, `answer-of-old`, `unmeasured-answer`, `key-replaced`, `sent-again`, `shape-moved`, `cut`, `adapter-out`.
+    /// `answered-again`, `broken-answer`, `answer-of-old`, `unmeasured-answer`, `key-replaced`, `sent-again`, `shape-moved`, `cut`, `adapter-out`.
     pub kind: &'static str,
     /// The server.
     pub server: String,

@@ -173,6 +173,16 @@ pub const TASKS: usize = 1_024;
 /// The same of all clients of a server: ten days of a busy team, as long as it is known for whom they run.
 pub const TASKS_ALL: usize = 10_000;
 
+/// Answers of effects of one session that nobody took yet, kept for the same request made again: a client retries the few
+/// that were under way when its stream broke.
+pub const OWED: usize = 64;
+
+/// Bytes of them: what a session that nobody reads may hold. A larger one is not kept.
+pub const OWED_BYTES: usize = 4 << 20;
+
+/// For how long they are kept: a client that comes back later looks first.
+pub const OWED_FOR: Duration = Duration::from_secs(600);
+
 /// Names of tasks of which it is known for whom they run, of all sessions with a server: of ten days of a busy team. One that
 /// is forgotten is answered for by the server alone.
 pub const MINTED: usize = 10_000;

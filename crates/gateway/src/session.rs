@@ -23,7 +23,7 @@ pub use tally::{LastCall, Tally};
 pub use outgoing::{Opening, Outgoing};
 pub(crate) use record::Standing;
 
-use crate::call::{About, Call, Deferred, Later, Proven, Relied, Rounds};
+use crate::call::{About, Call, Deferred, Later, Owed, Proven, Relied, Rounds};
 use crate::catalogue::Catalogue;
 use crate::compare::Comparisons;
 use crate::event::{self, Event};
@@ -125,6 +125,7 @@ pub struct Session {
     relied: Mutex<Relied>,
     proven: Mutex<Proven>,
     rounds: Mutex<Rounds>,
+    owed: Mutex<Owed>,
     /// Records that are still to be written, of calls that were answered.
     writing: Arc<AtomicUsize>,
     /// What became of calls, by tool.
@@ -199,6 +200,7 @@ impl Session {
             relied: Mutex::default(),
             proven: Mutex::default(),
             rounds: Mutex::default(),
+            owed: Mutex::default(),
             writing: Arc::default(),
             tallies: Mutex::default(),
         });
@@ -214,10 +216,9 @@ impl Session {
         match message.kind() {
             Kind::Request { id, method } => {
                 let open = match method.as_str() {
-                    "tools/call" => Open::Call {
-                        withdrawn: false,
-                        finishes: self.finishes(&message),
-                    },
+                    "tools/call" => {
+                        Open::Call { withdrawn: false, finishes: self.finishes(&message) }
+                    }
                     "initialize" if greeting::greets(&message) => Open::Initialize,
                     "server/discover" => Open::Discover,
                     "tools/list" => Open::Own,

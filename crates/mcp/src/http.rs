@@ -304,7 +304,11 @@ impl Server {
             if !response.status().is_success() || content_type(&response) != EVENTS {
                 return None;
             }
-            EventStream::new(response, self.most).next().await.ok()?.map(|event| event.name == "endpoint")
+            EventStream::new(response, self.most)
+                .next()
+                .await
+                .ok()?
+                .map(|event| event.name == "endpoint")
         };
         tokio::time::timeout(wait, probe).await.ok().flatten().unwrap_or(false)
     }
@@ -356,12 +360,7 @@ pub struct EventStream {
 
 impl EventStream {
     fn new(response: Response, most: usize) -> EventStream {
-        EventStream {
-            response,
-            events: Events::new(most),
-            ready: VecDeque::new(),
-            ended: false,
-        }
+        EventStream { response, events: Events::new(most), ready: VecDeque::new(), ended: false }
     }
 
     /// The next event; `None` once the stream has ended, cleanly or not.

@@ -260,7 +260,10 @@ impl Passing {
     fn pass(&mut self, said: &[u8]) {
         let mut chunk = Vec::new();
         if self.lost > 0 {
-            let lost = format!("\n(steadfast did not pass on {} bytes of this: nobody read them)\n", self.lost);
+            let lost = format!(
+                "\n(steadfast did not pass on {} bytes of this: nobody read them)\n",
+                self.lost
+            );
             chunk.extend_from_slice(lost.as_bytes());
         }
         chunk.extend_from_slice(said);

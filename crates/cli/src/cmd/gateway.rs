@@ -312,7 +312,8 @@ impl GatewayArgs {
         let hubs = servers.iter().map(|served| Arc::clone(&served.hub)).collect();
         let control = running::opened(&self.store, hubs, &events, self.quiet)?;
         let (said, heard) = (Arc::clone(&teller), events.listen());
-        let telling = (!self.quiet).then(|| tokio::spawn(async move { said.tell(heard, true).await }));
+        let telling =
+            (!self.quiet).then(|| tokio::spawn(async move { said.tell(heard, true).await }));
         let (sender, receiver) = watch::channel(known);
         let follower = tokio::spawn(follow(token_file, sender, Arc::clone(&teller)));
         let config = Config { listen: bound, ..plan.config };

@@ -177,7 +177,8 @@ Examples:
         let outcome = runtime.block_on(async {
             let control = running::opened(&self.store, vec![Arc::clone(&hub)], &hub.events, quiet)?;
             let (said, events) = (Arc::clone(&teller), hub.events.listen());
-            let telling = (!quiet).then(|| tokio::spawn(async move { said.tell(events, false).await }));
+            let telling =
+                (!quiet).then(|| tokio::spawn(async move { said.tell(events, false).await }));
             let (input, output) = (pipes::input(), pipes::output());
             let stop = mcp::interrupted();
             let outcome = gateway::wrap::wrap(hub, wrapped, input, output, stop).await;

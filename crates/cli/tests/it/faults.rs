@@ -161,7 +161,10 @@ async fn a_server_that_cannot_start_is_tried_again_until_it_can() {
 #[tokio::test]
 async fn nobody_has_to_read_standard_error() {
     // More than any pipe holds: of what is told about lines that are no messages, and of what the server says itself.
-    for flood in ["yes 'a line that is no message at all' | head -n 4000", "yes 'said on the side' | head -n 40000 >&2"] {
+    for flood in [
+        "yes 'a line that is no message at all' | head -n 4000",
+        "yes 'said on the side' | head -n 40000 >&2",
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let (own, script) = (env!("CARGO_BIN_EXE_steadfast"), folder.path().join("script.json"));
         std::fs::write(&script, json!({"phases": [deploy()]}).to_string()).unwrap();

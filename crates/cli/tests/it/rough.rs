@@ -225,7 +225,8 @@ async fn headers_that_no_definition_marks_go_on() {
 }
 
 #[tokio::test]
-async fn a_header_for_an_argument_that_is_not_there_is_refused_and_one_that_an_adapter_drops_is_not_passed_on() {
+async fn a_header_for_an_argument_that_is_not_there_is_refused_and_one_that_an_adapter_drops_is_not_passed_on()
+ {
     let properties = |mood: bool| {
         let mut properties = json!({"project": {"type": "string"}});
         if mood {

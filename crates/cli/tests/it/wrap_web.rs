@@ -94,8 +94,8 @@ async fn a_call_never_runs_in_a_session_that_it_was_not_decided_about() {
     *web.state.then.lock().unwrap() = Some(list(number, "looks closely"));
     web.state.lists_left.store(2, Ordering::SeqCst);
     let call = client.message("tools/call", json!({"name": "pay", "arguments": {"project": "42"}}));
-    let call = async { Stream::new(client.send(&call).send().await.unwrap()).next().await };
-    tokio::pin!(call);
+    let mut call =
+        Box::pin(async { Stream::new(client.send(&call).send().await.unwrap()).next().await });
     let mut id = 1_000;
     let answer = loop {
         // Whatever else is asked finds that the session is gone, and has it opened again.
@@ -106,6 +106,7 @@ async fn a_call_never_runs_in_a_session_that_it_was_not_decided_about() {
             _ = client.send(&ping).send() => tokio::time::sleep(std::time::Duration::from_millis(2)).await,
         }
     };
+    drop(call);
     assert!(!ran(&answer), "{answer}");
     assert!(web.done().is_empty(), "{answer}");
     assert_eq!(web.came("initialize"), 2);
@@ -184,6 +185,44 @@ async fn an_answer_whose_client_left_is_not_on_record_as_delivered() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     panic!("nothing is on record");
+}
+
+#[tokio::test]
+async fn the_same_request_made_again_gets_the_answer_that_nobody_took() {
+    let web = Web::start(&[deploy()]).await;
+    let servers = format!("[server.lab]\nurl = \"{}\"\n", web.address);
+    let (folder, recorder) = (tempfile::tempdir().unwrap(), lab::Recorder::start().await.unwrap());
+    let gateway = Gateway::on(folder, recorder, "", &servers).await;
+    let mut client = gateway.client(Era::Legacy).await;
+    client.list().await;
+    web.state.holds.store(true, Ordering::SeqCst);
+    let left = client.message("tools/call", json!({"name": "deploy", "arguments": call()}));
+    let stream = client.send(&left).send().await.unwrap();
+    while web.done().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    drop(stream);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    web.state.holds.store(false, Ordering::SeqCst);
+    while !gateway
+        .run(&["journal", "show", "--format", "json", "--store", "state.db"])
+        .await
+        .contains("\"outcome\"")
+    {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let again = Stream::new(client.send(&left).send().await.unwrap()).next().await.unwrap();
+    assert!(ran(&again), "{again}");
+    assert_eq!(again["id"], left["id"]);
+    assert_eq!(web.done().len(), 1, "it was not made twice");
+    // It was taken now; and the same call under another id is another one.
+    assert!(ran(&client.call("deploy", call()).await));
+    assert_eq!(web.done().len(), 2);
+    let journal =
+        gateway.run(&["journal", "show", "--format", "json", "--store", "state.db"]).await;
+    assert_eq!(delivered(&journal), 2, "{journal}");
+    gateway.stop();
+    gateway.ended().await;
 }
 
 #[tokio::test]

@@ -3,8 +3,7 @@
 use super::again::{self, Again};
 use super::books::Books;
 use super::task::{self, Deferred};
-use super::{Call, Plan, Turn, answer, rounds};
-use crate::event;
+use super::{Call, Plan, Turn, answer, owed, rounds};
 use crate::heavy::heavy;
 use crate::limits;
 use crate::refusal;
@@ -115,12 +114,7 @@ pub(super) async fn send(
                 return books.settle(state, None).await;
             }
             books.settle(state, Some(text.clone())).await;
-            if session.hand_over(&call.id, text).await
-                && let Err(why) = session.store().delivered(plan.request, event::now()).await
-            {
-                let what = format!("that an answer was delivered could not be recorded: {why}");
-                session.tell("fault", Some(&call.tool), None, &what);
-            }
+            owed::hand_over(session, call, plan, text).await;
         }
         Fate::NotSent(why) => {
             books.settle(OutcomeState::NotSent, None).await;

@@ -225,11 +225,7 @@ fn check_mirrored(
 
 /// What the client says in headers for arguments, by the name after `Mcp-Param-`: what no definition marks is for others on
 /// the way, and goes on. What one of them marks stands for an argument, and is written anew from what is sent.
-async fn carried(
-    headers: &HeaderMap,
-    message: &Message,
-    fan: &Arc<Fan>,
-) -> Vec<(String, String)> {
+async fn carried(headers: &HeaderMap, message: &Message, fan: &Arc<Fan>) -> Vec<(String, String)> {
     let named = headers.iter().filter_map(|(name, value)| {
         let name = name.as_str().strip_prefix(PARAM)?;
         Some((name.to_owned(), decoded(value.to_str().ok()?)?))

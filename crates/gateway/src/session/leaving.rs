@@ -2,7 +2,7 @@
 //! same: half a payment is worse than one that nobody hears of.
 
 use super::{Hub, Open, Outgoing, Session, lock};
-use crate::call::{Minted, Proven, Relied, Rounds, Seen};
+use crate::call::{Minted, Owed, Proven, Relied, Rounds, Seen};
 use crate::limits;
 use mcp::json;
 use mcp::message::{Id, Message};
@@ -81,6 +81,11 @@ impl Session {
     /// Values that came in structured answers.
     pub(crate) fn proven(&self) -> &Mutex<Proven> {
         &self.proven
+    }
+
+    /// Answers of effects that nobody took yet.
+    pub(crate) fn owed(&self) -> &Mutex<Owed> {
+        &self.owed
     }
 
     /// Requests whose server waits for input.
