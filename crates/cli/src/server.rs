@@ -142,7 +142,8 @@ impl ServerArgs {
         }
     }
 
-    fn headers(&self) -> Result<Headers, Failure> {
+    /// The headers that were given, or everything that is wrong with them.
+    pub fn headers(&self) -> Result<Headers, Failure> {
         let mut headers = Headers::default();
         let mut problems = Vec::new();
         let mut problem = |place: &str, sentence: String, help: &str| {

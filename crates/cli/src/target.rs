@@ -42,6 +42,11 @@ impl TargetArgs {
         Ok(Some((target, self.server.options(None)?)))
     }
 
+    /// The headers that go with each request to what is asked.
+    pub fn headers(&self) -> Result<mcp::Headers, Failure> {
+        self.server.headers()
+    }
+
     /// Reads the contract; `None` where nothing was named.
     pub fn read(&self, shell: &Shell) -> Result<Option<Found>, Failure> {
         match (&self.target, self.command.as_slice()) {

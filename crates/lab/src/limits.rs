@@ -104,6 +104,18 @@ pub const AGENT_FOLDERS: usize = 1_000;
 /// How long the pipes of an agent that ended are listened to: what it started ends with it.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// How long a program that serves HTTP may take until it listens: an interpreter with many imports starts within it.
+pub const LISTENING: Duration = Duration::from_secs(30);
+
+/// Times that processes which left their group are looked for: what one starts before it ends is found in the next.
+pub const ROUNDS: usize = 4;
+
+/// Processes of this machine that are looked at.
+pub const PROCESSES: usize = 50_000;
+
+/// Bytes of an environment that are looked at: the system takes no more for one variable than a few of these.
+pub const ENVIRONMENT: u64 = 1 << 20;
+
 /// How long a real model may take for one answer while an exchange is recorded.
 pub const MODEL: Duration = Duration::from_secs(300);
 

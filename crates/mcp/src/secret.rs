@@ -107,12 +107,13 @@ impl Headers {
         (!lines.is_empty()).then(|| lines.concat())
     }
 
-    pub(crate) fn map(&self) -> &HeaderMap {
+    /// The headers themselves, marked as secret: for whoever sends them, and for nothing else.
+    pub fn map(&self) -> &HeaderMap {
         &self.map
     }
 
     /// A text that a server wrote, without the values.
-    pub(crate) fn cut_out(&self, text: &str) -> String {
+    pub fn cut_out(&self, text: &str) -> String {
         let mut out = text.to_owned();
         for secret in &self.hidden {
             out = out.replace(secret.as_str(), "[hidden]");

@@ -163,6 +163,7 @@ fn in_words(shell: &Shell, place: &str, trouble: Trouble) -> Failure {
     };
     let (sentence, help) = match trouble {
         Trouble::Server(error) => return server::failure(shell, error),
+        Trouble::Api(why) => (format!("It cannot be asked: {why}."), String::new()),
         Trouble::Machine(why) => (format!("No loopback port can be had: {why}."), String::new()),
         Trouble::Nothing(Nothing::NoTools) => {
             ("The server lists no tools.".to_owned(), "There is nothing to try.".to_owned())

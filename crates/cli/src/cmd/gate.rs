@@ -81,7 +81,7 @@ Examples:
         let mut record = review::record(&diff, &found.settings.reviews);
         let executed = self.execute.fill_in(
             shell,
-            self.target.server()?,
+            (self.target.server()?, self.target.headers()?),
             [&old.contract, &new.contract],
             &diff,
             &mut record,

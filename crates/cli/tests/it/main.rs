@@ -19,6 +19,7 @@ mod drill;
 mod faults;
 mod front;
 mod gate;
+mod gate_api;
 mod gate_executed;
 mod gateway;
 mod later;

@@ -63,6 +63,7 @@ impl<'a> Side<'a> {
         let mut lowering = Lowering {
             document: self.document,
             flow,
+            shown: false,
             problems: &mut self.problems,
             flaws: &mut self.flaws,
         };

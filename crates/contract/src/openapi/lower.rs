@@ -32,6 +32,8 @@ const NOT_SCHEMA: &[&str] = &["name", "in", "required", "collectionFormat", "all
 pub(crate) struct Lowering<'a, 'p> {
     pub document: Document<'a>,
     pub flow: Flow,
+    /// Values that a schema only shows are kept, as `examples`.
+    pub shown: bool,
     pub problems: &'p mut Vec<Problem>,
     /// What is no schema by the letter, and leaves the rest comparable.
     pub flaws: &'p mut Vec<Problem>,
@@ -93,6 +95,14 @@ impl Lowering<'_, '_> {
         for (name, value) in members {
             let name = name.as_str();
             let at = place.child(name);
+            if self.shown && ["example", "examples"].contains(&name) {
+                let shown = match (name, value) {
+                    ("examples", Value::Array(_)) => value.clone(),
+                    _ => json!([value]),
+                };
+                out.insert("examples".to_owned(), shown);
+                continue;
+            }
             if name == "$ref"
                 || DROPPED.contains(&name)
                 || name.starts_with("x-")

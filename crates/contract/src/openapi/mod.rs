@@ -16,6 +16,7 @@ mod lower;
 mod operation;
 mod reach;
 mod read;
+mod request;
 mod resolve;
 mod schemas;
 mod shared;
@@ -39,6 +40,7 @@ use draft::change;
 use graph::Graph;
 use operation::{Comparison, Site};
 use read::{Api, Operation};
+pub use request::{Part, Request, requests};
 use resolve::Place;
 use std::collections::{BTreeMap, BTreeSet};
 

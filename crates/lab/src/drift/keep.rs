@@ -48,6 +48,12 @@ pub fn files(kept: &Kept<'_>) -> Vec<(String, String)> {
 }
 
 fn scenario(kept: &Kept<'_>) -> String {
+    // Where nothing reached it, it would show nothing later either.
+    let reached = kept.tried.iter().any(|tried| {
+        let control = tried.control.as_ref().is_some_and(|(_, made)| !made.is_empty());
+        control || tried.reached.as_ref().is_some_and(|made| !made.is_empty())
+    });
+    let recorder = kept.recorder.filter(|_| reached);
     let (mut out, tool) = (String::new(), Value::from(kept.old.name.as_str()));
     let mut line = |text: String| writeln!(out, "{text}").expect("text takes text");
     line("drift: 1".to_owned());
@@ -63,7 +69,7 @@ fn scenario(kept: &Kept<'_>) -> String {
     let path = format!("{}.old.tools.json", kept.name);
     line(format!("before: {{tools: {}}}", Value::from(path)));
     line(format!("after: {{command: {}}}", Value::from(kept.command.to_vec())));
-    if let Some(variable) = kept.recorder {
+    if let Some(variable) = recorder {
         line(format!("recorder: {}", Value::from(variable)));
     }
     line("steps:".to_owned());
@@ -83,7 +89,7 @@ fn scenario(kept: &Kept<'_>) -> String {
     if let Some((_, made)) = control {
         // The call that holds now works, so that a refusal of an old one means something.
         line("  - call: control\n    answer: done".to_owned());
-        if kept.recorder.is_some() {
+        if recorder.is_some() {
             let requests: Value = made
                 .iter()
                 .map(|(method, path, _)| json!({"request": format!("{method} {path}")}))
@@ -99,7 +105,7 @@ fn scenario(kept: &Kept<'_>) -> String {
             (false, false) => "refused",
         };
         line(format!("    answer: {answer}"));
-        if kept.recorder.is_some() {
+        if recorder.is_some() {
             line(format!("    downstream: {}", downstream(tried)));
         }
     }

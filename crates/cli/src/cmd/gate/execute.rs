@@ -7,16 +7,18 @@ use crate::output::Shell;
 use crate::running;
 use crate::server;
 use clap::Args;
-use contract::document::Tool;
+use contract::document::{Bundle, Tool, ToolList};
+use contract::openapi::Request;
 use contract::{Authority, Compat, Contract, Diff, Entry, Meaning, Subject};
-use lab::drift::drill::check::{self, Changed, Check, Checked, Tried};
+use lab::drift::drill::api::{self, Api, At};
+use lab::drift::drill::check::{self, Built, Changed, Check, Checked, Tried};
 use lab::drift::drill::{Outcome, Surroundings, Trouble};
 use lab::drift::keep::{self, Kept};
 use lab::read::Document;
 use lab::report::{Standing, Suite};
-use mcp::{FetchOptions, Target};
+use mcp::{FetchOptions, Headers, Target};
 use report::{Question, ReviewAnswer, ReviewEntry, ReviewRecord};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The arguments.
@@ -26,13 +28,16 @@ pub struct ExecuteArgs {
     /// Send the server what old sessions would send, for each tool that changed
     #[arg(long)]
     execute: bool,
-    /// Call this tool although it may have effects (repeatable)
+    /// The HTTP API that was built: its address, or the command that starts it on {port}, split at spaces
+    #[arg(long, value_name = "ADDRESS|COMMAND", requires = "execute")]
+    api: Option<String>,
+    /// Call this tool, or operation (`POST /projects`), although it may have effects (repeatable)
     #[arg(long, value_name = "TOOL", requires = "execute")]
     allow_effects: Vec<String>,
     /// Send the server to a recorder by this environment variable, so that effects are seen
     #[arg(long, value_name = "NAME", requires = "execute")]
     recorder: Option<String>,
-    /// The command of the server that is replaced, split at spaces: what it does with old calls must be kept
+    /// The server that is replaced: its command (for an API also its address), split at spaces: what it does with old calls must be kept
     #[arg(long, value_name = "COMMAND", requires = "execute")]
     old_server: Option<String>,
     /// Write each executed check as a test into this folder, beside the old and the new list
@@ -51,37 +56,32 @@ impl ExecuteArgs {
     pub fn fill_in(
         &self,
         shell: &Shell,
-        target: Option<(Target, FetchOptions)>,
+        (target, headers): (Option<(Target, FetchOptions)>, Headers),
         contracts: [&Contract; 2],
         diff: &Diff,
         record: &mut ReviewRecord,
     ) -> Result<Standing, Failure> {
         let mut standing = Standing::Clear;
         if self.execute {
-            let Some((target, options)) = target else {
-                return Err(Failure::one(
-                    "--execute",
-                    "There is no server that could be called.",
-                    "Give the command that starts it: steadfast gate --execute -- COMMAND.",
-                ));
+            let checked = match contracts {
+                [Contract::Tools(old), Contract::Tools(new)] => {
+                    self.tools(shell, target, [old, new], diff, record)?
+                }
+                [Contract::Openapi(old), Contract::Openapi(new)] => {
+                    self.operations(shell, headers, [old, new], diff)?
+                }
+                _ => {
+                    return Err(Failure::one(
+                        "--execute",
+                        "A schema alone is not served, so nothing can be sent.",
+                        "Lock the tools of a server, or the document of an API.",
+                    ));
+                }
             };
-            let [Contract::Tools(old), Contract::Tools(new)] = contracts else {
-                return Err(Failure::one(
-                    "--execute",
-                    "Old calls are made to the tools of an MCP server, and this lock is of another kind.",
-                    "Run decision contracts and fixtures of the API with --tests.",
-                ));
-            };
-            let by_name = |tools| -> Tools<'_> { named(tools) };
-            let (old, new) = (by_name(&old.tools), by_name(&new.tools));
-            let checked = self.checked(shell, &target, options, &old, diff)?;
             for entry in &mut record.entries {
                 let changed = diff.entries.iter().find(|other| other.subject == entry.subject);
                 let Some(changed) = changed else { continue };
                 standing = graver(standing, answer(entry, changed, &checked));
-            }
-            if let Some(folder) = &self.keep {
-                self.write(folder, &target, [&old, &new], &checked, record)?;
             }
         }
         if !self.tests.is_empty() {
@@ -90,63 +90,156 @@ impl ExecuteArgs {
         Ok(standing)
     }
 
-    fn checked(
+    /// Old calls of the tools of a server.
+    fn tools(
         &self,
         shell: &Shell,
-        target: &Target,
-        options: FetchOptions,
-        old: &Tools<'_>,
+        target: Option<(Target, FetchOptions)>,
+        [old, new]: [&ToolList; 2],
         diff: &Diff,
+        record: &mut ReviewRecord,
     ) -> Result<Checked, Failure> {
-        let unknown = self.allow_effects.iter().find(|name| !old.contains_key(name.as_str()));
-        if let Some(name) = unknown {
+        let Some((target, options)) = target else {
             return Err(Failure::one(
-                "--allow-effects",
-                format!("The lock has no tool `{}`.", crate::output::printable(name)),
-                "Old sessions know the tools of the lock alone: check the name.",
+                "--execute",
+                "There is no server that could be called.",
+                "Give the command that starts it: steadfast gate --execute -- COMMAND.",
+            ));
+        };
+        if self.api.is_some() {
+            return Err(Failure::one(
+                "--api",
+                "The lock is of an MCP server, which is no HTTP API.",
+                "Leave it out, or name the lock of the API.",
             ));
         }
-        if self.old_server.as_ref().is_some_and(|words| words.trim().is_empty()) {
-            return Err(Failure::one("--old-server", "It names no command.", "Leave it out."));
-        }
-        let words = |text: &String| text.split_whitespace().map(str::to_owned).collect();
-        let check = Check {
-            target: target.clone(),
-            before: self.old_server.as_ref().map(words).map(Target::Command),
-            options,
-            allowed: self.allow_effects.iter().cloned().collect(),
-            recorder: self.recorder.clone(),
-            surroundings: Surroundings::of_command(target),
-        };
-        let changed: Vec<Changed<'_>> = diff
-            .entries
-            .iter()
-            .filter(|entry| entry.class > contract::Class::Cosmetic)
+        let (old, new) = (named(&old.tools), named(&new.tools));
+        self.known(|name| old.contains_key(name), "tool")?;
+        let changed: Vec<Changed<'_>> = changed(diff)
             .filter_map(|entry| match &entry.subject {
                 Subject::Tool(name) => Some(Changed { old: old.get(name.as_str())?, entry }),
                 _ => None,
             })
             .collect();
-        let place = target.to_string();
-        let runtime = running::runtime()?;
-        let outcome = runtime.block_on(async {
-            tokio::select! {
-                outcome = check::check(&check, &changed) => Some(outcome),
-                () = mcp::interrupted() => None,
-            }
-        });
-        runtime.shutdown_background();
-        match outcome {
-            None => Err(Failure::one(place, "The checks were broken off.", "There is no result.")),
-            Some(Ok(checked)) => Ok(checked),
-            Some(Err(Trouble::Server(error))) => Err(server::failure(shell, error)),
-            Some(Err(Trouble::Machine(why))) => {
-                Err(Failure::one(place, format!("No loopback port can be had: {why}."), ""))
-            }
-            Some(Err(Trouble::Nothing(_))) => {
-                Err(Failure::one(place, "There is nothing that could be tried.", ""))
-            }
+        let before = self.old_words()?.map(Target::Command);
+        let check = Check {
+            before: before.map(|before| Built::Server(before, options.clone())),
+            surroundings: Surroundings::of_command(&target),
+            target: Built::Server(target.clone(), options),
+            allowed: self.allow_effects.iter().cloned().collect(),
+            recorder: self.recorder.clone(),
+        };
+        let checked = carried_out(shell, &check, &changed, target.to_string())?;
+        if let Some(folder) = &self.keep {
+            self.write(folder, &target, [&old, &new], &checked, record)?;
         }
+        Ok(checked)
+    }
+
+    /// Old requests to the operations of an API.
+    fn operations(
+        &self,
+        shell: &Shell,
+        headers: Headers,
+        [old, new]: [&Bundle; 2],
+        diff: &Diff,
+    ) -> Result<Checked, Failure> {
+        let Some(api) = &self.api else {
+            return Err(Failure::one(
+                "--execute",
+                "There is no API that could be asked.",
+                "Give its address, or the command that starts it: --api \"python server.py {port}\".",
+            ));
+        };
+        if self.keep.is_some() {
+            return Err(Failure::one(
+                "--keep",
+                "A kept check is a scenario of calls of tools, and this is an API.",
+                "Keep the lock and run the gate again; keep old fixtures with their contracts.",
+            ));
+        }
+        let wanted: BTreeSet<String> = changed(diff)
+            .filter_map(|entry| match &entry.subject {
+                Subject::Operation(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        let requests = contract::openapi::requests(old, new, &wanted)?;
+        let [old, new] = requests.map(|requests| -> BTreeMap<String, Request> {
+            requests.into_iter().map(|request| (request.tool.name.clone(), request)).collect()
+        });
+        self.known(|name| old.contains_key(name), "changed operation")?;
+        // What a call shows is told by the two requests; what it means, by the whole comparison.
+        let entries: Vec<(&Request, Entry)> = changed(diff)
+            .filter_map(|entry| {
+                let before = old.get(entry.subject.name())?;
+                let after = new.get(entry.subject.name());
+                let pair = after.and_then(|after| {
+                    contract::tools::pair(&before.tool, &after.tool, &contract::Options::default())
+                });
+                let mut request = pair.unwrap_or_else(|| without_witnesses(entry));
+                request.verdict = entry.verdict;
+                Some((before, request))
+            })
+            .collect();
+        let changed: Vec<Changed<'_>> =
+            entries.iter().map(|(before, entry)| Changed { old: &before.tool, entry }).collect();
+        let at = |flag: &str, text: &str| self.at(flag, text);
+        let wait = FetchOptions::default().request_timeout;
+        let built = |at: At, requests| {
+            Built::Api(Box::new(Api { at, requests, headers: headers.clone(), wait }))
+        };
+        let before = self.old_server.as_ref().map(|text| at("--old-server", text)).transpose()?;
+        let before = before.map(|at| built(at, [old.clone(), old.clone()]));
+        let check = Check {
+            target: built(at("--api", api)?, [old.clone(), new]),
+            before,
+            surroundings: Surroundings::default(),
+            allowed: self.allow_effects.iter().cloned().collect(),
+            recorder: self.recorder.clone(),
+        };
+        carried_out(shell, &check, &changed, crate::output::printable(api))
+    }
+
+    /// Where an API is: an address, or a command with a place for the port.
+    fn at(&self, flag: &str, text: &str) -> Result<At, Failure> {
+        if server::is_address(text) {
+            if self.recorder.is_some() {
+                return Err(Failure::one(
+                    "--recorder",
+                    format!("What {flag} names runs already, so it cannot be sent to a recorder."),
+                    "Give the command that starts it.",
+                ));
+            }
+            return Ok(At::Url(text.to_owned()));
+        }
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        if !words.iter().skip(1).any(|word| word.contains(api::PORT)) {
+            return Err(Failure::one(
+                flag,
+                "The command does not say where the port goes.",
+                format!("Write {} there: python server.py {}.", api::PORT, api::PORT),
+            ));
+        }
+        Ok(At::Command(words))
+    }
+
+    fn known(&self, is: impl Fn(&str) -> bool, what: &str) -> Result<(), Failure> {
+        let Some(name) = self.allow_effects.iter().find(|name| !is(name)) else { return Ok(()) };
+        Err(Failure::one(
+            "--allow-effects",
+            format!("The lock has no {what} `{}`.", crate::output::printable(name)),
+            format!("Old sessions know what is in the lock alone: check the name of the {what}."),
+        ))
+    }
+
+    fn old_words(&self) -> Result<Option<Vec<String>>, Failure> {
+        let Some(text) = &self.old_server else { return Ok(None) };
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        if words.is_empty() {
+            return Err(Failure::one("--old-server", "It names no command.", "Leave it out."));
+        }
+        Ok(Some(words))
     }
 
     /// Writes what was executed as tests.
@@ -210,6 +303,52 @@ impl ExecuteArgs {
         }
         Ok(standing)
     }
+}
+
+/// Carries the checks out. `place` names what is checked.
+fn carried_out(
+    shell: &Shell,
+    check: &Check,
+    changed: &[Changed<'_>],
+    place: String,
+) -> Result<Checked, Failure> {
+    let runtime = running::runtime()?;
+    let outcome = runtime.block_on(async {
+        tokio::select! {
+            outcome = check::check(check, changed) => Some(outcome),
+            () = mcp::interrupted() => None,
+        }
+    });
+    runtime.shutdown_background();
+    match outcome {
+        None => Err(Failure::one(place, "The checks were broken off.", "There is no result.")),
+        Some(Ok(checked)) => Ok(checked),
+        Some(Err(Trouble::Server(error))) => Err(server::failure(shell, error)),
+        Some(Err(Trouble::Machine(why))) => {
+            Err(Failure::one(place, format!("No loopback port can be had: {why}."), ""))
+        }
+        Some(Err(Trouble::Api(why))) => {
+            let sentence = format!("The API cannot be asked: {}.", why.trim_end_matches('.'));
+            Err(Failure::one(place, sentence, "Check the address, or start the command by hand."))
+        }
+        Some(Err(Trouble::Nothing(_))) => {
+            Err(Failure::one(place, "There is nothing that could be tried.", ""))
+        }
+    }
+}
+
+/// What changed in more than notation and wording.
+fn changed(diff: &Diff) -> impl Iterator<Item = &Entry> {
+    diff.entries.iter().filter(|entry| entry.class > contract::Class::Cosmetic)
+}
+
+/// A comparison whose values are no calls: they are parts of requests and answers.
+fn without_witnesses(entry: &Entry) -> Entry {
+    let mut entry = entry.clone();
+    for change in &mut entry.changes {
+        change.witness = None;
+    }
+    entry
 }
 
 fn named(tools: &[Tool]) -> Tools<'_> {
@@ -308,7 +447,9 @@ fn answer(entry: &mut ReviewEntry, changed: &Entry, checked: &Checked) -> Standi
     set(Question::OldArguments, old_arguments(changed, tried, &line));
     let meaning = || same_meaning(changed, tried, &refused);
     set(Question::SameMeaning, unsound.clone().unwrap_or_else(meaning));
-    set(Question::RefusedBeforeEffect, unsound.unwrap_or_else(|| before_effect(&refused, &line)));
+    let seen = checked.reached_recorder();
+    let refusal = || before_effect(&refused, seen, &line);
+    set(Question::RefusedBeforeEffect, unsound.unwrap_or_else(refusal));
     if let Some(answer) = repair(changed, &refused, &line) {
         set(Question::RepairWithoutAuthority, answer);
     }
@@ -368,13 +509,20 @@ fn told_of(change: Option<&contract::Change>) -> String {
     }
 }
 
-fn before_effect(refused: &[&Tried], line: Line<'_>) -> ReviewAnswer {
+fn before_effect(refused: &[&Tried], seen: bool, line: Line<'_>) -> ReviewAnswer {
     let Some(one) = refused.first() else {
         return ReviewAnswer::NotApplicable {
             why: "executed: nothing is refused: old calls go on as before".to_owned(),
         };
     };
     match (&one.reached, one.reads) {
+        // Nothing that worked reached it either: it may be that the server does not look at the variable.
+        (Some(_), None) if !seen => ReviewAnswer::Undecided {
+            why: format!(
+                "executed: {}; nothing ever reached the recorder, also of calls that worked: the server may not use its address",
+                line(one)
+            ),
+        },
         (Some(_), _) => ReviewAnswer::Yes {
             checked: format!("executed: {}; nothing reached the recorder", line(one)),
         },

@@ -3,6 +3,7 @@
 //! Each old call comes after a control call under the contract that holds now. Where the old server can be started,
 //! it gets the same old calls first, and what it did is what must be kept.
 
+use super::api::{Api, By};
 use super::judge::{self, Effects, Outcome, Reply};
 use super::plan::{self, OldCall, Trial};
 use super::sample::{self, Surroundings};
@@ -13,14 +14,20 @@ use mcp::{FetchOptions, Target};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What old calls are sent to.
+pub enum Built {
+    /// A server that speaks MCP, and how it is asked.
+    Server(Target, FetchOptions),
+    /// An HTTP API.
+    Api(Box<Api>),
+}
+
 /// What is to be checked, and what is allowed for it.
 pub struct Check {
-    /// The server that was built.
-    pub target: Target,
-    /// The server that it replaces, where it can be started.
-    pub before: Option<Target>,
-    /// How both are asked.
-    pub options: FetchOptions,
+    /// What was built.
+    pub target: Built,
+    /// What it replaces, where that can be started.
+    pub before: Option<Built>,
     /// Tools that may be called although they may have effects.
     pub allowed: BTreeSet<String>,
     /// The environment variable by which servers are sent to a recorder; without one, effects are not observed.
@@ -43,6 +50,17 @@ pub struct Checked {
     pub tools: BTreeMap<String, Result<Vec<Tried>, String>>,
     /// Whether the server declares that it tells of changes of its list.
     pub announces: bool,
+}
+
+impl Checked {
+    /// Whether anything reached the recorder at all: without that, silence shows nothing.
+    pub fn reached_recorder(&self) -> bool {
+        let mut tried = self.tools.values().flatten().flatten();
+        tried.any(|one| {
+            let control = one.control.as_ref().is_some_and(|(_, made)| !made.is_empty());
+            control || one.reached.as_ref().is_some_and(|made| !made.is_empty())
+        })
+    }
 }
 
 /// One old call.
@@ -76,12 +94,12 @@ pub struct Tried {
 /// Where a server cannot be started or its list not be read.
 pub async fn check(check: &Check, changed: &[Changed<'_>]) -> Result<Checked, Trouble> {
     let variable = check.recorder.as_deref();
-    let mut now = Session::open(&check.target, &check.options, variable).await?;
+    let mut now = check.target.open(variable).await?;
     let mut before = match &check.before {
         None => None,
-        Some(target) => Some(Session::open(target, &check.options, variable).await?),
+        Some(target) => Some(target.open(variable).await?),
     };
-    let announces = now.live.announces_changes();
+    let announces = now.announces();
     let mut tools = BTreeMap::new();
     for one in changed {
         let tried = tool(check, one, &mut now, before.as_mut()).await;
@@ -100,6 +118,23 @@ pub async fn check(check: &Check, changed: &[Changed<'_>]) -> Result<Checked, Tr
     Ok(Checked { tools, announces })
 }
 
+impl Built {
+    async fn open(&self, variable: Option<&str>) -> Result<Session, Trouble> {
+        match self {
+            Built::Server(target, options) => Session::open(target, options, variable).await,
+            Built::Api(api) => Session::open_api(api, variable).await,
+        }
+    }
+
+    /// By what it is known whether a call may have effects, and that it has none.
+    fn known_by(&self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Built::Server(..) => ("by its hints and its name", None),
+            Built::Api(_) => ("by its method", Some("it only reads, by its method")),
+        }
+    }
+}
+
 async fn tool(
     check: &Check,
     changed: &Changed<'_>,
@@ -109,11 +144,13 @@ async fn tool(
     let old = changed.old;
     let current = now.tools.iter().find(|tool| tool.name == old.name).cloned();
     let allowed = check.allowed.contains(&old.name);
+    let (known_by, harmless) = check.target.known_by();
     let reads = plan::harmless(old).filter(|_| current.as_ref().is_none_or(reads_still));
+    let reads = reads.map(|why| harmless.unwrap_or(why));
     if reads.is_none() && !allowed {
+        let name = crate::report::quoted(&old.name);
         return Err(format!(
-            "`--allow-effects {}` lets it be called; by its hints and its name it may have effects",
-            old.name
+            "`--allow-effects {name}` lets it be called; {known_by} it may have effects"
         ));
     }
     let control = match &current {
@@ -129,7 +166,7 @@ async fn tool(
     for call in calls {
         let kept = match before.as_deref_mut() {
             None => None,
-            Some(server) => Some(server.observed(&old.name, &call.arguments).await),
+            Some(server) => Some(server.observed(&old.name, &call.arguments, By::Old).await),
         };
         tried.push(old_call(check, changed, now, call, control.as_ref(), kept, reads).await);
     }
@@ -149,7 +186,7 @@ async fn control(tool: &Tool, check: &Check, now: &mut Session) -> Result<Observ
     let mut last = None;
     for way in 0..sample::WAYS {
         let Some(arguments) = sample::call(tool, &check.surroundings, way) else { continue };
-        let (reply, made) = now.observed(&tool.name, &arguments).await;
+        let (reply, made) = now.observed(&tool.name, &arguments, By::New).await;
         if matches!(reply, Reply::Done(_)) {
             return Ok((arguments, reply, made));
         }
@@ -173,7 +210,7 @@ async fn old_call(
     kept: Option<(Reply, Vec<Effect>)>,
     reads: Option<&'static str>,
 ) -> Tried {
-    let (reply, made) = now.observed(&changed.old.name, &call.arguments).await;
+    let (reply, made) = now.observed(&changed.old.name, &call.arguments, By::Old).await;
     let looked = check.recorder.is_some();
     let against_old = matches!(kept, Some((Reply::Done(_), _)));
     // What the replaced server did is what must be kept; without it, what the control call did.
@@ -212,9 +249,9 @@ async fn old_call(
 
 impl Session {
     /// Calls, and gives what reached the recorder meanwhile.
-    async fn observed(&mut self, tool: &str, arguments: &Value) -> (Reply, Vec<Effect>) {
+    async fn observed(&mut self, tool: &str, arguments: &Value, by: By) -> (Reply, Vec<Effect>) {
         let before = self.reached().len();
-        let reply = self.call(tool, arguments).await;
+        let reply = self.call(tool, arguments, by).await;
         let made = self.reached().split_off(before);
         (reply, made)
     }

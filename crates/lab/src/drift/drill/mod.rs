@@ -1,6 +1,7 @@
 //! The smallest drift test, against any server and without configuration: one tool, one changed required argument, the
 //! old call. A control call under the contract that holds comes first, so that an error of the old one means something.
 
+pub mod api;
 pub mod check;
 mod judge;
 mod plan;
@@ -10,6 +11,7 @@ pub use judge::{Ground, Outcome};
 pub use plan::{Nothing, Wish};
 pub use sample::Surroundings;
 
+use self::api::{Api, By};
 use crate::recorder::Recorder;
 use crate::report::{Case, Evidence, Verdict};
 use contract::document::Tool;
@@ -42,6 +44,8 @@ pub enum Trouble {
     Nothing(Nothing),
     /// This machine gave no port.
     Machine(String),
+    /// An HTTP API cannot be started or asked; why.
+    Api(String),
 }
 
 /// A request that reached the recorder: method, path and body.
@@ -82,8 +86,16 @@ fn sent_to(target: &Target, variable: Option<&str>, recorder: Option<&Recorder>)
     }
 }
 
+/// What a session speaks with.
+enum Line {
+    /// A server that speaks MCP.
+    Mcp(Box<Live>),
+    /// An HTTP API.
+    Http(Box<api::Running>),
+}
+
 struct Session {
-    live: Live,
+    line: Line,
     wait: Duration,
     recorder: Option<Recorder>,
     calls: usize,
@@ -97,12 +109,7 @@ impl Session {
         options: &FetchOptions,
         variable: Option<&str>,
     ) -> Result<Session, Trouble> {
-        let recorder = match variable {
-            None => None,
-            Some(_) => {
-                Some(Recorder::start().await.map_err(|why| Trouble::Machine(why.to_string()))?)
-            }
-        };
+        let recorder = recorder(variable).await?;
         let target = sent_to(target, variable, recorder.as_ref());
         let mut live = Live::open(&target, options).await.map_err(Trouble::Server)?;
         let listed = live.tools().await.map_err(Trouble::Server)?;
@@ -112,7 +119,23 @@ impl Session {
             ordinal: None,
         };
         let tools = listed.into_iter().map(tool).collect();
-        Ok(Session { live, wait: options.request_timeout, recorder, calls: 0, tools })
+        let wait = options.request_timeout;
+        Ok(Session { line: Line::Mcp(Box::new(live)), wait, recorder, calls: 0, tools })
+    }
+
+    /// Starts an API, and takes its operations for tools.
+    async fn open_api(api: &Api, variable: Option<&str>) -> Result<Session, Trouble> {
+        let recorder = recorder(variable).await?;
+        let sent_to = variable.zip(recorder.as_ref().map(Recorder::url));
+        let running = api::Running::open(api, sent_to).await?;
+        let tools = api.requests[1].values().map(|request| request.tool.clone()).collect();
+        let line = Line::Http(Box::new(running));
+        Ok(Session { line, wait: api.wait, recorder, calls: 0, tools })
+    }
+
+    /// Whether it declares that it tells of changes of its list.
+    fn announces(&self) -> bool {
+        matches!(&self.line, Line::Mcp(live) if live.announces_changes())
     }
 
     /// Tries until one trial tells something. One whose control call works is worth more than one whose does not.
@@ -121,7 +144,7 @@ impl Session {
         let mut last = None;
         for trial in trials {
             let before = self.reached().len();
-            let control = self.call(&trial.tool, &trial.control).await;
+            let control = self.call(&trial.tool, &trial.control, By::New).await;
             let made = self.reached().split_off(before);
             if !matches!(control, Reply::Done(_)) {
                 let ended = matches!(control, Reply::Nothing(_));
@@ -167,7 +190,7 @@ impl Session {
 
     async fn old_call(&mut self, trial: Trial, control: Reply, made: &[Effect]) -> Found {
         let before = self.reached().len();
-        let old = self.call(&trial.tool, &trial.old).await;
+        let old = self.call(&trial.tool, &trial.old, By::Old).await;
         let effects = self.recorder.as_ref().map(|_| {
             let during = self.reached().split_off(before);
             Effects { during_old: during.len(), same: during == made }
@@ -182,9 +205,13 @@ impl Session {
         records.into_iter().map(|record| (record.method, record.path, record.body)).collect()
     }
 
-    async fn call(&mut self, tool: &str, arguments: &Value) -> Reply {
+    async fn call(&mut self, tool: &str, arguments: &Value, by: By) -> Reply {
         self.calls += 1;
-        let answer = self.live.call(tool, &arguments.to_string(), self.wait).await;
+        let live = match &mut self.line {
+            Line::Mcp(live) => live,
+            Line::Http(api) => return api.call(tool, arguments, by).await,
+        };
+        let answer = live.call(tool, &arguments.to_string(), self.wait).await;
         match answer {
             Ok(message) => {
                 let text = message.result().unwrap_or_default();
@@ -207,13 +234,27 @@ impl Session {
 
     /// Leaves; gives how many requests reached the recorder in all.
     async fn leave(self) -> Option<usize> {
-        let Session { live, recorder, .. } = self;
+        let Session { line, recorder, .. } = self;
         let before = recorder.as_ref().map(|recorder| recorder.records().len());
-        live.close().await;
+        match line {
+            Line::Mcp(live) => live.close().await,
+            Line::Http(api) => api.leave().await,
+        }
         recorder
             .map(|recorder| recorder.records().len())
             .zip(before)
             .map(|(after, before)| after - before)
+    }
+}
+
+/// A recorder, where a variable leads to one.
+async fn recorder(variable: Option<&str>) -> Result<Option<Recorder>, Trouble> {
+    match variable {
+        None => Ok(None),
+        Some(_) => {
+            let recorder = Recorder::start().await;
+            recorder.map(Some).map_err(|why| Trouble::Machine(why.to_string()))
+        }
     }
 }
 
