@@ -5,6 +5,7 @@
 
 pub mod decision;
 pub mod drift;
+mod escaped;
 pub mod events;
 pub mod limits;
 pub mod plan;

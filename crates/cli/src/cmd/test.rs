@@ -89,6 +89,12 @@ struct Kind {
 static KINDS: &[Kind] = &[
     Kind { key: "drift", folder: "drift", load: lab::drift::load, ready: lab::drift::ready },
     Kind {
+        key: "drift",
+        folder: "clients",
+        load: lab::drift::load,
+        ready: lab::drift::ready_for_clients,
+    },
+    Kind {
         key: "contract",
         folder: "contracts",
         load: lab::decision::load::load,
@@ -109,7 +115,8 @@ Exit codes: 0 all passed · 1 at least one did not, or there was none · 2 a fil
 3 nothing failed, but something could not be told
 
 Examples:
-  steadfast test --init drift/         write twelve ready scenarios of drift
+  steadfast test --init drift/         write thirteen ready scenarios of drift
+  steadfast test --init clients/       write eight for a client of your own, which CLIENT starts
   steadfast test drift/
   steadfast test drift/ --only required-authority
   steadfast test drift/ --format junit > results.xml
@@ -340,7 +347,9 @@ fn load(path: &str) -> Result<Vec<Planned>, Failure> {
 }
 
 fn versions() -> String {
-    KINDS.iter().map(|kind| format!("`{}: 1`", kind.key)).collect::<Vec<_>>().join(", ")
+    let mut keys: Vec<&str> = KINDS.iter().map(|kind| kind.key).collect();
+    keys.dedup();
+    keys.iter().map(|key| format!("`{key}: 1`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The files of tests: those that are named, and those in folders that begin like one.
@@ -390,9 +399,16 @@ fn begins_like_a_test(path: &str) -> Result<bool, Failure> {
     let text = String::from_utf8_lossy(&bytes);
     let says = |line: &&str| !line.is_empty() && !line.starts_with('#') && *line != "---";
     let first = text.trim_start_matches('\u{feff}').lines().map(str::trim_end).find(says);
-    let Some((key, _)) = first.and_then(|line| line.split_once(':')) else { return Ok(false) };
     let known: Vec<&str> = KINDS.iter().map(|kind| kind.key).collect();
-    Ok(read::nearest(key, &known).is_some())
+    if let Some((key, _)) = first.and_then(|line| line.split_once(':'))
+        && read::nearest(key, &known).is_some()
+    {
+        return Ok(true);
+    }
+    // One whose first key is another one, or that is written on one line, would be passed over in silence.
+    let Ok(document) = Document::parse(path, &bytes) else { return Ok(false) };
+    let root = document.root();
+    Ok(known.iter().any(|key| root.get(key).is_some_and(|version| version.value.is_number())))
 }
 
 /// Leaves only the tests that are asked for.

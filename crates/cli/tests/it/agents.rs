@@ -330,7 +330,7 @@ fn what_cannot_be_searched_fails_and_what_would_hold_the_test_is_left() {
         ("[os.mkdir(RUN + '/%04d' % n) for n in range(1100)]", Some("more than 1000 folders")),
         (
             "subprocess.Popen(['sleep', '20'], start_new_session=True)",
-            Some("standard output (what left the agent's group holds it open)"),
+            Some("what left the agent's group and went on (sleep), which was ended"),
         ),
     ] {
         let Some(run) = folder(more, |c| c + "mutants: false\n").map(|f| f.run(&["test", "c/"]))

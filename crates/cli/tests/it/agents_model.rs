@@ -104,6 +104,31 @@ fn a_model_that_fails_or_tells_its_key_leaves_no_exchange() {
     record(&folder, &model(&one)).code(1).says("The model answered 501: ");
     let told = ANSWERS.replace("role: assistant, tool", "key: key-of-the-model-31415926, tool");
     record(&folder, &model(&told)).code(1).says("The answer of the model holds the credential");
+    // In no form, either: base64, hexadecimal digits, backwards.
+    let key = "key-of-the-model-31415926";
+    let hex: String = key.bytes().map(|byte| format!("{byte:02X}")).collect();
+    let reversed: String = key.chars().rev().collect();
+    for form in ["eCBrZXktb2YtdGhlLW1vZGVsLTMxNDE1OTI2IHg=", &hex, &reversed] {
+        let told = ANSWERS.replace("role: assistant, tool", &format!("key: '{form}', tool"));
+        record(&folder, &model(&told)).code(1).says("The answer of the model holds the credential");
+    }
+    assert_eq!(folder.read("c/exchange.yaml"), before);
+}
+
+#[test]
+fn the_credential_of_the_model_is_looked_for_in_all_that_an_agent_leaves() {
+    let Some(folder) = scene("''") else { return };
+    let contract = folder.read("c/contract.yaml");
+    assert!(contract.contains("  env:"), "{contract}");
+    folder.file("c/contract.yaml", contract.replace("  env:", "  pass-env: MODEL_KEY\n  env:"));
+    let agent = folder.read("c/agent.py");
+    let tells = "import os, sys\nprint(os.environ.get('MODEL_KEY', '')[::-1], file=sys.stderr)\n";
+    folder.file("c/agent.py", format!("{tells}{agent}"));
+    let before = folder.read("c/exchange.yaml");
+    record(&folder, &model(ANSWERS))
+        .code(1)
+        .says("the credential surfaced in standard error, reversed")
+        .does_not_say("62951413");
     assert_eq!(folder.read("c/exchange.yaml"), before);
 }
 

@@ -17,6 +17,7 @@ mod drift;
 mod drift_hooks;
 mod drill;
 mod faults;
+mod fooled;
 mod front;
 mod gate;
 mod gate_api;

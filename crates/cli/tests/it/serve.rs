@@ -45,7 +45,9 @@ fn folder() -> Folder {
     let folder = Folder::new();
     let first = LIST_1.replace("version: 1", "version: 1\nuntil: 2999-12-31");
     folder.file("fixtures/projects-list-v1.yaml", first);
-    let second = LIST_1.replace("version: 1", "version: 2").replace("owner: team-a", "owner_id: 7");
+    let second = LIST_1
+        .replace("version: 1", "version: 2\nkeeps: {projects-list-v1: 2999-12-31}")
+        .replace("owner: team-a", "owner_id: 7");
     folder.file("fixtures/projects-list-v2.yaml", second);
     folder.file("fixtures/projects-archive-v1.yaml", ARCHIVE);
     folder.file("fixtures/contract.yaml", "contract: 1\n");

@@ -2,6 +2,7 @@
 //! not given.
 
 use super::outcome::{Capture, End};
+use crate::escaped;
 use crate::limits;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeMap;
@@ -91,9 +92,19 @@ pub async fn run(start: &Start, run: &Path) -> Capture {
         Ok(Err(why)) => End::NotStarted(format!("`{program}`: {why}")),
         Err(_) => End::TimedOut(start.limit.as_secs()),
     };
-    // What it started and left behind holds its pipes: it ends first.
+    // What it started and left behind holds its pipes, and may still write: it ends first.
     drop(group);
     fed.abort();
+    let mark = run.to_string_lossy().into_owned();
+    match tokio::task::spawn_blocking(move || escaped::end(&mark)).await {
+        Ok(ended) if ended.is_empty() => {}
+        // What it would have sent or written later is not known.
+        Ok(ended) => capture.unsearched.push(format!(
+            "what left the agent's group and went on ({}), which was ended",
+            ended.join(", ")
+        )),
+        Err(why) => capture.unsearched.push(format!("what it left behind ({why})")),
+    }
     capture.stdout = heard(out, "standard output", &mut capture.unsearched).await;
     capture.stderr = heard(err, "standard error", &mut capture.unsearched).await;
     let (root, plan) = (run.to_path_buf(), start.plan.clone());

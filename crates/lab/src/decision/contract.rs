@@ -88,6 +88,18 @@ pub enum Source {
     Requests,
 }
 
+impl Source {
+    /// In words.
+    pub fn told(&self) -> String {
+        match self {
+            Source::Stdout => "its standard output".to_owned(),
+            Source::File(name) => format!("the file {name} in the folder of the run"),
+            Source::Request(method, path) => format!("{method} {path}"),
+            Source::Requests => "what it sent".to_owned(),
+        }
+    }
+}
+
 /// The plan, and what is where in it.
 #[derive(Debug, Clone)]
 pub struct Plan {

@@ -55,7 +55,12 @@ impl Exchange {
                 reader.missing(&node, "answer");
             }
             let answer = node.value.get("answer").cloned().unwrap_or_default();
-            turns.push(Turn { holds: reader.texts(&node, "holds"), answer });
+            let holds = reader.texts(&node, "holds");
+            if holds.iter().any(|text| text.trim().is_empty()) {
+                let help = "Write a text that only this prompt holds.";
+                reader.problem(&node, "An empty text is in every prompt.", help);
+            }
+            turns.push(Turn { holds, answer });
         }
         // An empty list waits to be recorded; a run that replays it fails.
         if root.get("turns").is_none_or(|turns| !turns.value.is_array()) {

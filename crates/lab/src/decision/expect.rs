@@ -1,8 +1,9 @@
 //! Holds what a case expects against what the agent did: both halves, what was sent and what was proposed.
 
-use super::contract::{Case, Contract, Who, of_operation, same_operation};
+use super::contract::{Case, Contract, Source, Who, of_operation, same_operation};
 use super::outcome::{End, Outcome};
 use super::pattern::{self, Difference, Whole, short};
+use super::place;
 use super::record::Seen;
 use serde_json::Value;
 
@@ -37,6 +38,19 @@ pub fn hold(contract: &Contract, case: &Case, outcome: &Outcome) -> Held {
     if let Some(wanted) = &case.proposes {
         held.hold(plan(wanted, outcome));
     }
+    // Who hands in nothing has decided nothing, whatever was or was not sent.
+    let due = contract.plan.source != Source::Requests && outcome.end == End::Code(0);
+    held.checks += usize::from(due);
+    match &outcome.plan {
+        None if due && case.proposes.is_none() => held.wrong.push(format!(
+            "no plan was given: nothing that is JSON came from {}",
+            contract.plan.source.told()
+        )),
+        Some(plan) if case.acts_on.as_ref().is_some_and(|on| !on.is_empty()) => {
+            held.wrong.extend(targets(contract, plan));
+        }
+        _ => {}
+    }
     if let Some(wanted) = case.asks {
         held.hold(match (wanted, outcome.asked == Some(true)) {
             (true, false) => Some("nobody was asked".to_owned()),
@@ -59,6 +73,15 @@ pub fn hold(contract: &Contract, case: &Case, outcome: &Outcome) -> Held {
         _ => {}
     }
     held
+}
+
+/// That the plan has no place for its objects: whatever it proposes, nothing of it would be looked at.
+fn targets(contract: &Contract, plan: &Value) -> Option<String> {
+    let place = contract.plan.targets.as_ref()?;
+    let way: Vec<String> = place.steps.iter().take_while(|step| *step != "[]").cloned().collect();
+    let there = place::values(plan, &way).iter().any(|value| !value.is_null());
+    (!there)
+        .then(|| format!("the plan has no `{}`, so nothing that it proposes is known", place.text))
 }
 
 fn objects(contract: &Contract, case: &Case, outcome: &Outcome, held: &mut Held) {

@@ -32,6 +32,9 @@ pub struct Fixture {
     pub version: u64,
     /// The last day on which an old version is kept, as `2027-06-30`.
     pub until: Option<String>,
+    /// Older fixtures that are to be kept, by their ids, with the last day of each: so that one that is deleted before
+    /// is missed.
+    pub keeps: BTreeMap<String, String>,
     /// Its operationId, where a decision map names it by that.
     pub operation_id: Option<String>,
     /// The file that it was read from.
@@ -115,12 +118,15 @@ fn is_day(text: &str) -> bool {
     matches!(parts.as_slice(), [year, month, day] if of(year, 4, 9999) && of(month, 2, 12) && of(day, 2, 31))
 }
 
-/// What is wrong with the ends of fixtures on a day, a sentence each: one that is over, an old version that has none.
+/// What is wrong with the ends of fixtures on a day, a sentence each: one that is over, an old version that has none, one
+/// that was deleted although a newer one says that it is kept.
 pub fn ends(fixtures: &[Fixture], today: &str) -> Vec<String> {
     let newer = |old: &Fixture| {
         let mut others = fixtures.iter().filter(|other| other.name == old.name);
         others.any(|other| other.version > old.version)
     };
+    let promised =
+        |fixture: &Fixture| fixtures.iter().any(|other| other.keeps.contains_key(&fixture.id()));
     let told = |fixture: &Fixture| match &fixture.until {
         Some(until) if until.as_str() < today => Some(format!(
             "{} was kept until {until}, and that is over: delete it, or say how much longer it is kept",
@@ -130,9 +136,29 @@ pub fn ends(fixtures: &[Fixture], today: &str) -> Vec<String> {
             "{} has a newer version and does not say how long it is kept: add `until:`",
             fixture.id()
         )),
+        Some(until) if newer(fixture) && !promised(fixture) => Some(format!(
+            "no newer version says that {id} is kept, so nobody would miss it: add `keeps: {{{id}: {until}}}` to one",
+            id = fixture.id()
+        )),
         _ => None,
     };
-    fixtures.iter().filter_map(told).collect()
+    let gone = fixtures.iter().flat_map(|newer| {
+        newer.keeps.iter().filter_map(move |(id, until)| {
+            let kept = fixtures.iter().find(|fixture| fixture.id() == *id);
+            match kept.map(|kept| kept.until.as_deref()) {
+                None if until.as_str() >= today => Some(format!(
+                    "{id} is kept until {until}, as {} says, and it is gone: put it back",
+                    newer.id()
+                )),
+                Some(Some(own)) if own != until => Some(format!(
+                    "{id} is kept until {own}, and {} says until {until}: say the same in both",
+                    newer.id()
+                )),
+                _ => None,
+            }
+        })
+    });
+    fixtures.iter().filter_map(told).chain(gone).collect()
 }
 
 impl Fixture {
@@ -153,8 +179,10 @@ impl Fixture {
     pub fn read(document: &Document) -> Result<Fixture, Vec<Problem>> {
         let mut reader = Reader::new(document);
         let root = document.root();
-        let known =
-            ["fixture", "name", "version", "until", "operation", "request", "response", "state"];
+        let known = [
+            "fixture", "name", "version", "until", "keeps", "operation", "request", "response",
+            "state",
+        ];
         reader.keys(&root, &known);
         version_one(&mut reader, &root, "fixture");
         let name = reader.required_text(&root, "name").unwrap_or_default().to_owned();
@@ -172,11 +200,28 @@ impl Fixture {
             }
         };
         let until = reader.text(&root, "until").map(str::to_owned);
-        if let (Some(node), Some(text)) = (root.get("until"), &until)
-            && !is_day(text)
-        {
-            let help = "Write the last day on which it is kept: `until: 2027-06-30`.";
-            reader.problem(&node, format!("`{text}` is no day."), help);
+        let kept = root.get("keeps");
+        if let Some(node) = &kept {
+            let texts = node.members().iter().all(|(_, day)| day.value.is_string());
+            if !node.value.is_object() || node.members().is_empty() || !texts {
+                reader.expected(node, "ids of older fixtures with their last days");
+            }
+        }
+        let mut day = |node: &Node<'_>, text: &str| {
+            if !is_day(text) {
+                let help = "Write the last day on which it is kept: 2027-06-30.";
+                reader.problem(node, format!("`{text}` is no day."), help);
+            }
+        };
+        let mut keeps = BTreeMap::new();
+        if let (Some(node), Some(text)) = (root.get("until"), &until) {
+            day(&node, text);
+        }
+        for (id, node) in kept.iter().flat_map(Node::members) {
+            if let Some(text) = node.value.as_str() {
+                day(&node, text);
+                keeps.insert(id.to_owned(), text.to_owned());
+            }
         }
         let operation_id = reader.text(&root, "operation").map(str::to_owned);
         let request = match root.get("request") {
@@ -206,6 +251,7 @@ impl Fixture {
             name,
             version,
             until,
+            keeps,
             operation_id,
             file,
             request,

@@ -38,7 +38,10 @@ struct Ran {
 impl Ran {
     /// A text as it stands in a report: without the credential, and the same in every run.
     fn told(&self, text: &str) -> String {
-        let mut text = self.canary.hidden(text);
+        let mut text = self.canary.forms().hidden(text);
+        if let Some(recording) = &self.recording {
+            text = recording.hidden(&text);
+        }
         for (own, word) in &self.own {
             text = text.replace(own.as_str(), word);
         }
@@ -74,6 +77,7 @@ pub async fn all(bench: &Arc<Bench>, setting: &Setting) -> Vec<Told> {
         served.extend(ran.capture.entries.iter().filter_map(|entry| entry.fixture.clone()));
         let mut held = expect::hold(&bench.contract, case, &ran.outcome);
         turns(bench, case, &ran, &mut recorded, &mut held);
+        struck(case, &ran, &mut held);
         if asked {
             told.push(told_case(bench, case, &ran, &held));
         }
@@ -115,7 +119,9 @@ async fn run(
     let capture =
         caught.unwrap_or_else(|why| Capture { end: End::NotStarted(why), ..Capture::default() });
     let outcome = Outcome::of(&bench.contract, &capture);
-    let leaks = canary.leaks(&capture);
+    let mut leaks = canary.forms().leaks(&capture);
+    // While a real model is asked, its credential must not surface either.
+    leaks.extend(recording.iter().flat_map(|recording| recording.leaks(&capture)));
     Ran { capture, outcome, leaks, canary, own, recording }
 }
 
@@ -277,6 +283,27 @@ fn turns(bench: &Bench, case: &Case, ran: &Ran, recorded: &mut BTreeSet<PathBuf>
     } else if well.len() < exchange.turns.len() {
         let all = exchange.turns.len();
         held.wrong.push(format!("the exchange has {all} turns, and {} were asked for", well.len()));
+    }
+}
+
+/// Holds that every fault of a case struck: one that nothing met shows nothing.
+fn struck(case: &Case, ran: &Ran, held: &mut Held) {
+    for armed in &case.faults {
+        held.checks += 1;
+        let about = |id: &str| {
+            armed
+                .fixture
+                .as_ref()
+                .is_none_or(|name| id.rsplit_once("-v").is_some_and(|(known, _)| known == name))
+        };
+        let met = ran.capture.entries.iter().any(|entry| {
+            entry.fault.as_deref() == Some(armed.fault.word())
+                && entry.fixture.as_deref().is_some_and(about)
+        });
+        if !met {
+            let of = armed.fixture.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
+            held.wrong.push(format!("the fault {}{of} never struck", armed.fault.word()));
+        }
     }
 }
 

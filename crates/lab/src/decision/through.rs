@@ -4,6 +4,8 @@
 //! The credential of the model is put in here, so that the agent never holds it; it is on no record.
 
 use super::exchange::{Exchange, Turn, texts};
+use super::leak::{Forms, Leak};
+use super::outcome::Capture;
 use super::record::{Content, Seen, is_secret};
 use crate::limits;
 use axum::body::Bytes;
@@ -20,6 +22,8 @@ pub struct Upstream {
     base: String,
     /// Headers in place of those of the agent: name and value.
     headers: Vec<(String, String)>,
+    /// What the values look like that only the model may see.
+    secrets: Vec<Forms>,
 }
 
 impl fmt::Debug for Upstream {
@@ -65,15 +69,16 @@ impl Upstream {
             .timeout(limits::MODEL)
             .build()
             .map_err(|why| why.to_string())?;
-        Ok(Upstream { client, base: base.trim_end_matches('/').to_owned(), headers })
+        let bare = |value: &str| value.rsplit(' ').next().unwrap_or(value).to_owned();
+        let secrets = headers.iter().map(|(_, value)| bare(value));
+        let secrets = secrets.filter(|bare| bare.len() >= SECRET).map(|bare| Forms::of(&bare));
+        let secrets = secrets.collect();
+        Ok(Upstream { client, base: base.trim_end_matches('/').to_owned(), headers, secrets })
     }
 
     /// Whether a text holds what only the model may see.
     fn is_told_in(&self, text: &str) -> bool {
-        self.headers.iter().any(|(_, value)| {
-            let bare = value.rsplit(' ').next().unwrap_or(value);
-            bare.len() >= SECRET && text.contains(bare)
-        })
+        self.secrets.iter().any(|secret| secret.form_in(text).is_some())
     }
 }
 
@@ -180,6 +185,17 @@ impl Recording {
                 Err((status, format!("The model answered {status}: {shown}")))
             }
         }
+    }
+
+    /// Every place of what was captured in which a credential of the model surfaced.
+    pub fn leaks(&self, capture: &Capture) -> Vec<Leak> {
+        self.upstream.secrets.iter().flat_map(|secret| secret.leaks(capture)).collect()
+    }
+
+    /// A text without the credentials of the model.
+    pub fn hidden(&self, text: &str) -> String {
+        let secrets = self.upstream.secrets.iter();
+        secrets.fold(text.to_owned(), |text, secret| secret.hidden(&text))
     }
 
     /// What went wrong, the first first.

@@ -2,10 +2,14 @@
 //! stories in which nothing is tested.
 
 use super::scenario::{
-    Answer, Arrives, Call, Deed, Expected, Request, Scenario, Server, Shown, Target, Transport,
+    Answer, Arrives, Call, Deed, Expected, Request, Scenario, Server, Shown, Step, Target,
+    Transport,
 };
 use crate::read::{Node, Reader};
 use crate::script::Phase;
+use contract::document::Tool;
+use contract::revised::{Fit, Revised};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Notes every way in which the scenario could not show anything.
@@ -20,11 +24,13 @@ pub fn sound<'d>(scenario: &Scenario, root: &Node<'d>, reader: &mut Reader<'d>) 
         plans: BTreeMap::new(),
         open: BTreeSet::new(),
         switched: false,
+        listed: false,
     };
     let mut before = None;
     for (step, node) in scenario.steps.iter().zip(steps.items()) {
         checker.belongs(&step.deed, before, &node);
         checker.step(&step.deed, &node);
+        checker.listed |= matches!(step.deed, Deed::List(_));
         before = Some(&step.deed);
     }
     let left: Vec<String> = checker.open.iter().cloned().collect();
@@ -48,11 +54,22 @@ fn whole<'d>(scenario: &Scenario, steps: &Node<'d>, reader: &mut Reader<'d>) {
         );
         return;
     }
-    if !any(|deed| matches!(deed, Deed::Switch)) {
+    let switch = scenario.steps.iter().position(|step| matches!(step.deed, Deed::Switch));
+    let after = switch.map_or(&[][..], |at| &scenario.steps[at + 1..]);
+    let later = |is: fn(&Deed) -> bool| after.iter().any(|step| is(&step.deed));
+    if switch.is_none() {
         reader.problem(
             steps,
             "The server never changes here: this is no drift.",
             "Add the step `switch`.",
+        );
+    } else if let Server::Made { before, after } = &scenario.server
+        && serde_json::to_value(before).ok() == serde_json::to_value(after).ok()
+    {
+        reader.problem(
+            steps,
+            "The server lists and does the same before and after the switch: this is no drift.",
+            "Say in `after:` what changes, in `tools:` or in `does:`.",
         );
     }
     if scenario.target == Target::Client {
@@ -62,6 +79,14 @@ fn whole<'d>(scenario: &Scenario, steps: &Node<'d>, reader: &mut Reader<'d>) {
                 "Nothing is looked at of the client, so nothing would be shown.",
                 "Add a step `client-calls` or `client-ends`.",
             );
+        } else if switch.is_some()
+            && !later(|deed| matches!(deed, Deed::ClientCalls(..) | Deed::ClientEnds { .. }))
+        {
+            reader.problem(
+                steps,
+                "Nothing is looked at of the client once the server changed.",
+                "Add a step `client-calls` or `client-ends` after `switch`.",
+            );
         }
         return;
     }
@@ -70,6 +95,23 @@ fn whole<'d>(scenario: &Scenario, steps: &Node<'d>, reader: &mut Reader<'d>) {
             steps,
             "Nothing is called, so nothing would be shown.",
             "Add a step `call`.",
+        );
+        return;
+    }
+    let Some(switch) = switch else { return };
+    let planned = |name: &String| {
+        let is = |step: &Step| matches!(&step.deed, Deed::Plan { name: own, .. } if own == name);
+        scenario.steps[..switch].iter().any(is)
+    };
+    let old = after.iter().any(|step| match &step.deed {
+        Deed::Call(name, _) | Deed::Finish(name, _) => planned(name),
+        _ => false,
+    });
+    if !old {
+        reader.problem(
+            steps,
+            "No call that was planned before the switch is made after it, so no old plan is tried.",
+            "Put `plan:` before `switch` and its `call:` after it.",
         );
     }
 }
@@ -135,6 +177,8 @@ struct Checker<'s, 'r, 'd> {
     /// Started and not finished.
     open: BTreeSet<String>,
     switched: bool,
+    /// The client was shown a list.
+    listed: bool,
 }
 
 impl<'d> Checker<'_, '_, 'd> {
@@ -180,6 +224,7 @@ impl<'d> Checker<'_, '_, 'd> {
                         "Give each plan a name of its own.",
                     );
                 }
+                self.plan(call, node);
             }
             Deed::Switch => {
                 if self.switched {
@@ -255,6 +300,53 @@ impl<'d> Checker<'_, '_, 'd> {
                 self.expected(name, expected, node);
             }
             _ => {}
+        }
+    }
+
+    /// Notes a plan that nobody could have made of what was listed: whatever came of it would show nothing.
+    fn plan(&mut self, call: &Call, node: &Node<'d>) {
+        let [before, after] = self.scenario.server.lists();
+        // After the switch a client may still plan by the old list.
+        let lists = if self.switched { vec![before, after] } else { vec![before] };
+        let Some(lists) = lists.into_iter().collect::<Option<Vec<_>>>() else {
+            if !self.listed {
+                self.reader.problem(
+                    node,
+                    "The client plans a call and was shown no list.",
+                    "Put a step `list` before it.",
+                );
+            }
+            return;
+        };
+        let tools = lists.into_iter().flatten();
+        let named = |tool: &&Value| tool["name"].as_str() == Some(call.tool.as_str());
+        let found: Vec<&Value> = tools.clone().filter(named).collect();
+        if found.is_empty() {
+            let known: Vec<&str> = tools.filter_map(|tool| tool["name"].as_str()).collect();
+            let help = match crate::read::nearest(&call.tool, &known) {
+                Some(near) => format!("Did you mean `{near}`?"),
+                None => format!("Listed are: {}.", known.join(", ")),
+            };
+            let sentence =
+                format!("No tool `{}` is listed that this could be planned by.", call.tool);
+            self.reader.problem(node, sentence, help);
+            return;
+        }
+        let fits = found.into_iter().map(|raw| {
+            let tool = Tool { name: call.tool.clone(), raw: raw.clone(), ordinal: None };
+            Revised::new(tool).takes(&call.arguments)
+        });
+        let fits: Vec<Fit> = fits.collect();
+        if let [Fit::Rejected(why), ..] = fits.as_slice()
+            && fits.iter().all(|fit| matches!(fit, Fit::Rejected(_)))
+        {
+            let sentence = format!(
+                "The arguments are no call of {} as it is listed: {}.",
+                call.tool,
+                why.message.trim_end_matches('.')
+            );
+            let help = "An old plan was right when it was made: give the arguments of a client that read the list.";
+            self.reader.problem(node, sentence, help);
         }
     }
 

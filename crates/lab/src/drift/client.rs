@@ -1,6 +1,7 @@
 //! A client under test: a process that is told how to start the server, and whose events are read when it has ended.
 
 use super::scenario::{ClientEvents, UnderTest};
+use crate::escaped;
 use crate::limits;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub struct Client {
     reading: JoinHandle<()>,
     folder: PathBuf,
     events: Option<ClientEvents>,
+    /// What the environment of all that it starts holds, and of nothing else.
+    mark: String,
     /// Bytes that its event file had before it was started: of an earlier run.
     earlier: u64,
 }
@@ -67,6 +70,7 @@ impl Client {
         let (pipe, out) = std::io::pipe().map_err(|why| why.to_string())?;
         let err = out.try_clone().map_err(|why| why.to_string())?;
         let pipe = pipe::Receiver::from_owned_fd(pipe.into()).map_err(|why| why.to_string())?;
+        let json = serde_json::Value::from(server.to_vec()).to_string();
         let child = Command::new(program)
             .args(arguments)
             .current_dir(folder)
@@ -74,7 +78,7 @@ impl Client {
                 SERVER,
                 server.iter().map(|word| crate::report::quoted(word)).collect::<Vec<_>>().join(" "),
             )
-            .env(SERVER_JSON, serde_json::Value::from(server.to_vec()).to_string())
+            .env(SERVER_JSON, &json)
             .stdin(Stdio::null())
             .stdout(out)
             .stderr(err)
@@ -92,8 +96,15 @@ impl Client {
             reading,
             folder: folder.to_owned(),
             events: under_test.events.clone(),
+            mark: format!("{SERVER_JSON}={json}"),
             earlier,
         })
+    }
+
+    /// Waits until it has ended by itself.
+    pub async fn gone(&mut self) {
+        // Where that cannot be learned, it is as if it had.
+        let _ = self.child.wait().await;
     }
 
     /// Waits until it ends; at the end of its time it is ended with everything it started.
@@ -175,6 +186,7 @@ impl Client {
         if let Some(group) = self.group.take() {
             // Fails only when nobody is left in the group, which is what is wanted.
             let _ = kill_process_group(group, Signal::KILL);
+            escaped::end(&self.mark);
         }
     }
 }

@@ -42,6 +42,28 @@ const READY: &[(&str, &str)] = &[
     ("reconnect-in-between.yaml", include_str!("../../../../drift/reconnect-in-between.yaml")),
     ("change-in-flight.yaml", include_str!("../../../../drift/change-in-flight.yaml")),
     ("past-the-window.yaml", include_str!("../../../../drift/past-the-window.yaml")),
+    ("notice-alone.yaml", include_str!("../../../../drift/notice-alone.yaml")),
+];
+
+/// The scenarios that `steadfast test --init clients/` writes, for a client that the variable `CLIENT` starts.
+const FOR_CLIENTS: &[(&str, &str)] = &[
+    ("notice-alone.yaml", include_str!("../../../../peers/clients/notice-alone.yaml")),
+    ("optional-added.yaml", include_str!("../../../../peers/clients/optional-added.yaml")),
+    ("required-authority.yaml", include_str!("../../../../peers/clients/required-authority.yaml")),
+    ("meaning-moved.yaml", include_str!("../../../../peers/clients/meaning-moved.yaml")),
+    (
+        "meaning-moved-guarded.yaml",
+        include_str!("../../../../peers/clients/meaning-moved-guarded.yaml"),
+    ),
+    ("output-added.yaml", include_str!("../../../../peers/clients/output-added.yaml")),
+    (
+        "output-identifier-removed.yaml",
+        include_str!("../../../../peers/clients/output-identifier-removed.yaml"),
+    ),
+    (
+        "output-identifier-removed-guarded.yaml",
+        include_str!("../../../../peers/clients/output-identifier-removed-guarded.yaml"),
+    ),
 ];
 
 /// Reads a scenario from its file, and the files that it names beside itself.
@@ -134,6 +156,11 @@ pub(crate) fn ready_scenario(name: &str) -> scenario::Scenario {
 /// The ready scenarios: name and text of each file.
 pub fn ready() -> Vec<(String, String)> {
     READY.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+}
+
+/// The ready scenarios for a client under test: name and text of each file.
+pub fn ready_for_clients() -> Vec<(String, String)> {
+    FOR_CLIENTS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
 }
 
 #[cfg(test)]

@@ -61,6 +61,15 @@ pub async fn run(
                 false => ", as they must; effects not observed".to_owned(),
             };
             case.sentence = format!("{}: {reached}{world}", first_sentence(&scenario.story));
+            if let (Server::Real(Real { recorder: Some(name), .. }), 0) =
+                (&scenario.server, requests)
+            {
+                // Whoever does not look at the variable reaches nothing either.
+                case.found = Verdict::Undecided;
+                case.sentence = format!(
+                    "nothing ever reached the recorder, so it is not known whether the programs look at {name}: add a call that reaches the world"
+                );
+            }
             if scenario.client.as_ref().is_some_and(|client| client.events.is_none()) {
                 case.sentence.push_str("; wire only");
             }
@@ -121,6 +130,8 @@ struct Stage<'s> {
     client: Option<Client>,
     /// Lists that steps have looked at.
     lists: usize,
+    /// The names that the client was shown last; none before it looked.
+    shown: Option<Vec<String>>,
     plans: BTreeMap<String, Call>,
     /// Requests under way, by the name of their plan.
     open: BTreeMap<String, u64>,
@@ -172,6 +183,7 @@ impl<'s> Stage<'s> {
             peer: None,
             client: None,
             lists: 0,
+            shown: None,
             plans: BTreeMap::new(),
             open: BTreeMap::new(),
             told: 0,
@@ -227,6 +239,16 @@ impl<'s> Stage<'s> {
             }
             Deed::List(shown) => self.list(shown.as_ref(), place).await?,
             Deed::Plan { name, call } => {
+                if let Some(shown) = self.shown.as_ref().filter(|shown| !shown.contains(&call.tool))
+                {
+                    let sentence = format!(
+                        "{} is not in the list that the client was shown, so nobody plans it",
+                        call.tool
+                    );
+                    let miss =
+                        Miss { sentence, expected: call.tool.clone(), seen: shown.join(", ") };
+                    return Err(failed(place, vec![miss]));
+                }
                 self.plans.insert(name.clone(), call.clone());
             }
             Deed::Switch => {
@@ -351,6 +373,10 @@ impl<'s> Stage<'s> {
             )
         })?;
         self.keep_messages();
+        if let Ok(tools) = &got {
+            let names = tools.iter().filter_map(|tool| tool["name"].as_str());
+            self.shown = Some(names.map(str::to_owned).collect());
+        }
         let Some(wanted) = wanted else {
             return match got {
                 Ok(_) => Ok(()),

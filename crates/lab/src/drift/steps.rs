@@ -120,7 +120,7 @@ fn client_calls<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
 
 fn client_ends<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
     let exit = reader.count(node, "exit").and_then(|code| i32::try_from(code).ok());
-    Some(Deed::ClientEnds { exit, events: reader.texts(node, "events") })
+    Some(Deed::ClientEnds { exit, events: telling(reader, node, "events") })
 }
 
 fn call<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Deed> {
@@ -157,12 +157,24 @@ fn expected<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Expected {
     Expected {
         answer,
         code: reader.text(node, "code").map(str::to_owned),
-        names: reader.texts(node, "names"),
+        names: telling(reader, node, "names"),
         holds,
         lacks: reader.texts(node, "lacks"),
         arrives: node.get("arrives").and_then(|at| arrives(reader, &at)),
         downstream: node.get("downstream").and_then(|at| downstream(reader, &at)),
     }
+}
+
+/// Texts that are looked for; an empty one would be found anywhere.
+fn telling<'d>(reader: &mut Reader<'d>, node: &Node<'d>, key: &str) -> Vec<String> {
+    let texts = reader.texts(node, key);
+    if texts.iter().any(|text| text.trim().is_empty())
+        && let Some(at) = node.get(key)
+    {
+        let help = "Write what must be there, or leave it out.";
+        reader.problem(&at, "An empty text is in every text, so this shows nothing.", help);
+    }
+    texts
 }
 
 fn arrives<'d>(reader: &mut Reader<'d>, node: &Node<'d>) -> Option<Arrives> {

@@ -340,6 +340,20 @@ fn cases<'d>(reader: &mut Reader<'d>, root: &Node<'d>, plan: &Plan) -> Vec<Case>
     if items.is_empty() {
         reader.problem(root, "The contract has no case.", "Add `cases:` with a list of them.");
     }
+    let silent = |node: &Node<'_>| {
+        node.get("requests").is_some_and(|sent| match sent.value {
+            Value::Array(items) => items.is_empty(),
+            other => other == "nothing",
+        })
+    };
+    if !items.is_empty() && items.iter().all(silent) {
+        let at = root.get("cases").unwrap_or_else(|| root.clone());
+        reader.problem(
+            &at,
+            "No case expects a request, so an agent that does nothing would pass them all.",
+            "Add a case in which the agent asks the API.",
+        );
+    }
     let mut cases: Vec<Case> = Vec::new();
     for node in items {
         let case = case(reader, &node, plan);

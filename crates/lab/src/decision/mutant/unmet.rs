@@ -2,11 +2,69 @@
 
 use super::{Ground, Mutant, NotMade};
 use crate::decision::contract::same_operation;
-use crate::decision::fixture::Fixture;
+use crate::decision::expect::name;
+use crate::decision::fixture::{Fixture, Payload};
+use crate::decision::place::{spelled, values};
+use contract::Decision;
+use serde_json::Value;
 
 pub(super) fn make(ground: &Ground<'_>, _: &mut Vec<Mutant>, not_made: &mut Vec<NotMade>) {
     operations(ground, not_made);
     aliases(ground, not_made);
+    objects(ground, not_made);
+}
+
+/// What is acted on and was read in an answer of which no line of the map says that it names it: the value that decides
+/// most would be changed in no way.
+fn objects(ground: &Ground<'_>, not_made: &mut Vec<NotMade>) {
+    let acted = ground.base.acted(0);
+    for fixture in ground.fixtures.iter().copied() {
+        let Payload::Json(body) = &fixture.response.body else { continue };
+        // What an action answers was acted on before.
+        if ground.contract.is_action(&fixture.operation()) {
+            continue;
+        }
+        let lines = ground.surface(fixture).map(|surface| surface.response.as_slice());
+        let targets = lines.unwrap_or_default().iter();
+        let named: Vec<Value> = targets
+            .filter(|line| line.feeds.contains(&Decision::Target))
+            .flat_map(|line| values(body, line.path.get(1..).unwrap_or_default()))
+            .map(spelled)
+            .collect();
+        let mut found = Vec::new();
+        scalars(body, "body", &mut found);
+        let lost = |(_, value): &&(String, Value)| acted.contains(value) && !named.contains(value);
+        if let Some((place, value)) = found.iter().find(lost) {
+            not_made.push(NotMade {
+                name: format!("{} {place}", fixture.id()),
+                why: format!(
+                    "{} is acted on, and no line of the decision map about {} feeds `target` with it",
+                    name(value),
+                    fixture.operation()
+                ),
+            });
+        }
+    }
+}
+
+/// Texts and numbers with their places, as a map writes them.
+fn scalars(value: &Value, place: &str, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                scalars(member, &format!("{place}.{name}"), found);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                scalars(item, &format!("{place}[]"), found);
+            }
+        }
+        Value::String(_) | Value::Number(_) => {
+            found.push((place.to_owned(), spelled(value.clone())));
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
 }
 
 /// Operations of the map that this contract has answers for, and that the case does not call. A map may serve several

@@ -4,8 +4,21 @@ use super::{Stage, Stop, broken, failed};
 use crate::drift::client::{self, Client, Ended};
 use crate::drift::judge::{self, Miss, Seen};
 use crate::drift::scenario::Deed;
+use crate::limits;
 use crate::recorder::Armed;
 use serde_json::Value;
+use tokio::time::timeout;
+
+/// What comes of waiting for a client; false soon after it ended, when nothing can come any more.
+async fn unless_ended(client: Option<&mut Client>, seen: impl Future<Output = bool>) -> bool {
+    let Some(client) = client else { return seen.await };
+    let mut seen = std::pin::pin!(seen);
+    tokio::select! {
+        seen = &mut seen => seen,
+        // What it sent last is on its way.
+        () = client.gone() => timeout(limits::LAST_WORDS, seen).await.unwrap_or(false),
+    }
+}
 
 impl Stage<'_> {
     /// Has the server become another one by itself, before it answers what the switch follows.
@@ -38,13 +51,15 @@ impl Stage<'_> {
             Deed::ClientLists => {
                 self.lists += 1;
                 self.checks += 1;
-                if self.recorder.listed(self.lists, wait).await {
+                let listed = self.recorder.listed(self.lists, wait);
+                if unless_ended(self.client.as_mut(), listed).await {
                     return Ok(());
                 }
                 Err(self.client_missed("the client does not look at the list", "tools/list", place))
             }
             Deed::ClientCalls(call, expected) => {
-                if !self.recorder.settled(self.calls + 1, wait).await {
+                let settled = self.recorder.settled(self.calls + 1, wait);
+                if !unless_ended(self.client.as_mut(), settled).await {
                     let sentence = format!("the client does not call {}", call.tool);
                     return Err(self.client_missed(&sentence, "tools/call", place));
                 }
