@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 enum Sdk {
     Python,
     TypeScript,
+    /// A client over a pipe, which is built with the tests.
+    Rust,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,12 +47,27 @@ fn program(sdk: Sdk, name: &str) -> Option<Vec<String>> {
             let sdk = peers.join("node/node_modules/@modelcontextprotocol/sdk");
             (sdk, vec!["node".into(), format!("{own}.mjs"), peers.display().to_string()])
         }
+        Sdk::Rust => {
+            let client = rust_client();
+            assert!(
+                client.exists(),
+                "{} is built with the tests of the workspace",
+                client.display()
+            );
+            return Some(vec![client.display().to_string()]);
+        }
     };
     if !needs.exists() {
         println!("skipped: {} is not there; peers/install.sh installs it", needs.display());
         return None;
     }
     Some(words)
+}
+
+/// The client on the Rust SDK, an example of the lab.
+pub fn rust_client() -> PathBuf {
+    let own = Path::new(env!("CARGO_BIN_EXE_steadfast"));
+    own.with_file_name("examples").join("rmcp_client")
 }
 
 /// A client that does what it is told, a line each.
@@ -200,6 +217,12 @@ async fn a_python_client_on_a_pipe() {
 async fn a_python_client_over_http() {
     drifts(Sdk::Python, Sdk::TypeScript, Over::Http).await;
     drifts(Sdk::Python, Sdk::Python, Over::Http).await;
+}
+
+#[tokio::test]
+async fn a_rust_client_on_a_pipe() {
+    drifts(Sdk::Rust, Sdk::TypeScript, Over::Pipe).await;
+    drifts(Sdk::Rust, Sdk::Python, Over::Pipe).await;
 }
 
 #[tokio::test]
