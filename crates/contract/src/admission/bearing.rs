@@ -4,6 +4,7 @@
 //! about the whole tool bears on every call. Findings about the answer that the answer itself will show are left to it.
 
 use crate::change::{Change, Entry, When};
+use crate::verdict::Authority;
 use serde_json::Value;
 
 /// How a change bears on a call.
@@ -26,8 +27,10 @@ const SILENT_IN_THE_ANSWER: &[&str] = &["SF208", "SF209"];
 /// How `change` bears on a call with these arguments.
 pub fn bearing(change: &Change, arguments: &Value) -> Bearing {
     if change.path.starts_with("/outputSchema") {
+        // What says where each call acts shows in the answer only once it has acted there.
+        let acts = change.axes.authority != Authority::Same;
         let silent = SILENT_IN_THE_ANSWER.contains(&change.rule);
-        return if silent { Bearing::Call } else { Bearing::Answer };
+        return if acts || silent { Bearing::Call } else { Bearing::Answer };
     }
     let Some(field) = &change.field else { return Bearing::Call };
     let bears = match change.when {

@@ -519,3 +519,37 @@ fn every_code_named_here_is_a_rule() {
         assert!(crate::rules::by_code(code).is_some(), "{code}");
     }
 }
+
+#[test]
+fn a_place_that_every_answer_named_is_part_of_what_was_granted() {
+    let bound = |place: &str| {
+        changed(|raw| {
+            raw["outputSchema"]["properties"]["destination"] = json!({"const": place});
+            raw["outputSchema"]["properties"]["state"] = json!({"const": place});
+        })
+    };
+    let (old, live) = (bound("https://one.example"), bound("https://two.example"));
+    let candidates = [Arc::clone(&old)];
+    let arguments = json!({"project": "shop"});
+    let decision = with(&candidates, std::slice::from_ref(&live), Some(&old), &arguments, |_| {});
+    let Decision::Refuse(refusal, ground) = decision else { panic!("{decision:?}") };
+    assert_eq!(refusal.code, Code::StaleToolSchema);
+    assert!(ground.rules.contains(&"SF205"));
+    // Who looked again knows where it goes; what was granted did not go there.
+    let looked = [Arc::clone(&live)];
+    let decision = with(&looked, std::slice::from_ref(&live), Some(&old), &arguments, |facts| {
+        facts.policy.on_wider = OnWider::HoldEffects;
+    });
+    let Decision::Hold(refusal, _, _) = decision else { panic!("{decision:?}") };
+    assert_eq!(refusal.code, Code::AuthorityWidened);
+    // A value that selects nothing shows in the answer, and is measured there.
+    let other = changed(|raw| {
+        raw["outputSchema"]["properties"]["state"] = json!({"const": "open"});
+    });
+    let was = changed(|raw| {
+        raw["outputSchema"]["properties"]["state"] = json!({"const": "done"});
+    });
+    let candidates = [Arc::clone(&was)];
+    let decision = with(&candidates, std::slice::from_ref(&other), Some(&was), &arguments, |_| {});
+    assert!(matches!(decision, Decision::Forward(_)), "{decision:?}");
+}

@@ -4,10 +4,10 @@ use super::finding::{Context, Judgement, finding, shown, shown_list};
 use super::{Rule, wording};
 use crate::change::Change;
 use crate::edit::{Edit, What};
-use crate::lexicon::is_identifier;
+use crate::lexicon::{Role, is_identifier};
 use crate::prose::{self, SignalKind};
 use crate::relation::Local;
-use crate::verdict::{Class, Compat, Meaning};
+use crate::verdict::{Authority, Class, Compat, Meaning};
 use serde_json::Value;
 
 rules! {
@@ -89,11 +89,25 @@ pub fn judge(edit: &Edit, local: &Local, context: &Context<'_>) -> Vec<Change> {
             }
             let what =
                 if *lifted { "any value of its kind".to_string() } else { shown_list(added) };
-            let mut change = find(
-                &SF205,
-                look,
-                format!("`{name}` can be {what} in the answer now: no plan knows what to do then"),
-            );
+            let role = context.lexicon.role_of(field, None);
+            let fixed = edit.before.as_ref().and_then(Value::as_array).filter(|v| v.len() == 1);
+            // An answer that names the same place each time says where each call acts, and a grant was given for that.
+            let (judgement, sentence) = match fixed {
+                Some(was) if matches!(role, Role::Target | Role::Authority) => (
+                    look.authority(Authority::Wider),
+                    format!(
+                        "`{name}` was {} in every answer and can be {what} now: calls act elsewhere, or as someone else",
+                        shown_list(was)
+                    ),
+                ),
+                _ => (
+                    look,
+                    format!(
+                        "`{name}` can be {what} in the answer now: no plan knows what to do then"
+                    ),
+                ),
+            };
+            let mut change = find(&SF205, judgement, sentence);
             change.witness = local.gained_witness();
             vec![change]
         }
