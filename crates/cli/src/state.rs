@@ -75,6 +75,15 @@ impl StoreArgs {
         })
     }
 
+    /// Opens it beside a gateway, or makes it where none ever ran.
+    pub fn open_or_make(&self) -> Result<Sqlite, Failure> {
+        let path = self.path()?;
+        match Sqlite::open(&path, Options::new(Access::Command, now())) {
+            Err(StoreError::Missing { .. }) => self.open_for_gateway(),
+            other => other.map_err(|error| failure(&path, &error)),
+        }
+    }
+
     /// Opens it for one of several gateways, and makes it where there is none.
     pub fn open_for_gateway(&self) -> Result<Sqlite, Failure> {
         self.make_folder()?;

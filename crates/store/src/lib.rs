@@ -28,6 +28,7 @@ mod revision;
 mod session;
 mod sqlite;
 mod store;
+mod vault;
 mod word;
 
 pub use approval::{
@@ -45,6 +46,7 @@ pub use revision::{Grant, GrantHow, List, NewGrant, NewList, NewRevision, Revisi
 pub use session::{Era, NewSession, Session, SessionEnd, SessionQuery};
 pub use sqlite::{Access, Options, Probe, Sqlite, Step};
 pub use store::{Answer, Store};
+pub use vault::{VaultChange, VaultDeed};
 
 /// Unix time in milliseconds.
 pub type Millis = u64;

@@ -8,7 +8,7 @@ use crate::{
     Activity, ActivityQuery, AdapterUse, Approval, ApprovalId, ApprovalQuery, Approver, AttemptId,
     Count, Counter, Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt, NewGrant, NewList,
     NewOutcome, NewRevision, NewSession, Redeemed, RequestId, Resolution, Revision, Seen, Session,
-    SessionEnd, SessionId, SessionQuery, Settlement, Shown, StoreError, StoredAnswer,
+    SessionEnd, SessionId, SessionQuery, Settlement, Shown, StoreError, StoredAnswer, VaultChange,
 };
 
 /// An answer to come. A write is queued when the answer is first polled, and done whether or not it is awaited further.
@@ -133,6 +133,13 @@ pub trait Store: Send + Sync {
     fn redeem(&self, id: ApprovalId, action_digest: String, at: Millis) -> Answer<'_, Redeemed>;
     /// Makes every pending or approved approval for a tool void, and says how many there were.
     fn void(&self, server: String, tool: String, why: String, at: Millis) -> Answer<'_, u64>;
+    /// Makes one pending or approved approval void; gives 1 where it was one.
+    fn void_one(&self, id: ApprovalId, why: String, at: Millis) -> Answer<'_, u64>;
+    /// Approvals that are pending or approved, whatever their time, the oldest first.
+    fn open_approvals(&self) -> Answer<'_, Vec<Approval>>;
+    /// Records a change of the vault, and makes void what it takes the ground from, in one write. Gives how many approvals
+    /// that were.
+    fn vault_changed(&self, change: VaultChange) -> Answer<'_, u64>;
     /// One approval.
     fn approval(&self, id: ApprovalId) -> Answer<'_, Option<Approval>>;
     /// Approvals for a tool, the newest first.

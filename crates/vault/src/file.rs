@@ -108,6 +108,8 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
     let draft = beside(path, "new");
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    // One that was left behind by whoever was ended here keeps the permissions that it had.
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     file.write_all(bytes)?;
     file.sync_all()?;
     std::fs::rename(&draft, path)?;

@@ -13,12 +13,21 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use zeroize::Zeroizing;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 enum Question {
-    Credential { label: String, origin: String },
+    Credential {
+        label: String,
+        origin: String,
+    },
+    /// What is known of it, without the secret.
+    About {
+        label: String,
+        origin: String,
+    },
     Lock,
 }
 
@@ -138,6 +147,10 @@ fn answer(mut stream: UnixStream, vault: &Vault) -> std::io::Result<bool> {
             }
             Err(why) => (refusal(&why.to_string()), None),
         },
+        Question::About { label, origin } => match vault.about(&label, &origin) {
+            Ok(entry) => (Head { entry: Some(entry), bytes: 0, refused: None }, None),
+            Err(why) => (refusal(&why.to_string()), None),
+        },
     };
     writeln!(stream, "{}", serde_json::to_string(&head)?)?;
     if let Some(secret) = secret {
@@ -169,12 +182,33 @@ pub fn credential(vault: &Path, label: &str, origin: &str) -> Result<(Entry, Sec
     Ok((entry, Secret::new(secret)?))
 }
 
-/// Locks a vault: its keeper ends.
+/// Asks the keeper of a vault what is known of one credential that may go to this origin.
 ///
 /// # Errors
-/// Where it was locked already.
+/// As [`credential`].
+pub fn about(vault: &Path, label: &str, origin: &str) -> Result<Entry, VaultError> {
+    let question = Question::About { label: label.to_owned(), origin: origin.to_owned() };
+    let (head, _) = ask(vault, &question)?;
+    match head.refused {
+        Some(why) => Err(VaultError::Refused(why)),
+        None => head.entry.ok_or(VaultError::Locked),
+    }
+}
+
+/// Locks a vault, and waits until its keeper has ended.
+///
+/// # Errors
+/// Where it was locked already, or its keeper does not end.
 pub fn lock(vault: &Path) -> Result<(), VaultError> {
-    ask(vault, &Question::Lock).map(|_| ())
+    ask(vault, &Question::Lock)?;
+    let asked = Instant::now();
+    while UnixStream::connect(beside(vault, "sock")).is_ok() {
+        if asked.elapsed() > limits::QUESTION {
+            return Err(VaultError::System("its keeper does not end".to_owned()));
+        }
+        std::thread::sleep(limits::LOOK);
+    }
+    Ok(())
 }
 
 fn ask(vault: &Path, question: &Question) -> Result<(Head, UnixStream), VaultError> {

@@ -28,3 +28,6 @@ pub const QUESTION: Duration = Duration::from_secs(2);
 
 /// Bytes of a question and of the head of an answer.
 pub const LINE: usize = 8 << 10;
+
+/// How often it is looked whether a keeper that was told to end has: it ends at once, as a rule.
+pub const LOOK: Duration = Duration::from_millis(5);

@@ -169,14 +169,15 @@ impl Vault {
         Ok(version)
     }
 
-    /// Removes a credential.
+    /// Removes a credential; gives the version that it had.
     ///
     /// # Errors
     /// Where there is none under the label, or the file cannot be written.
-    pub fn remove(&mut self, label: &str) -> Result<(), VaultError> {
+    pub fn remove(&mut self, label: &str) -> Result<u32, VaultError> {
         let index = self.index_of(label)?;
-        self.entries.remove(index);
-        self.write()
+        let (entry, _) = self.entries.remove(index);
+        self.write()?;
+        Ok(entry.version)
     }
 
     /// The secret under a label, for one origin. It is opened only where the credential may go there.
@@ -184,18 +185,29 @@ impl Vault {
     /// # Errors
     /// Where there is none under the label, it may not go there, or it was altered.
     pub fn secret(&self, label: &str, origin: &str) -> Result<(Entry, Secret), VaultError> {
-        let (entry, row) = &self.entries[self.index_of(label)?];
-        if !entry.origins.iter().any(|known| known == origin) {
-            return Err(VaultError::Refused(format!(
-                "The credential {label} may not go to {origin}."
-            )));
-        }
+        let (entry, row) = self.allowed(label, origin)?;
         let place = self.place(&row.id, "secret", entry.version);
         let bytes = row
             .secret
             .open(&self.key, &place)
             .ok_or_else(|| VaultError::Altered(format!("the secret of {label} does not open")))?;
         Ok((entry.clone(), Secret::new(bytes)?))
+    }
+
+    /// What is known of the credential under a label, for one origin.
+    ///
+    /// # Errors
+    /// Where there is none under the label, or it may not go there.
+    pub fn about(&self, label: &str, origin: &str) -> Result<Entry, VaultError> {
+        self.allowed(label, origin).map(|(entry, _)| entry.clone())
+    }
+
+    fn allowed(&self, label: &str, origin: &str) -> Result<&(Entry, Row), VaultError> {
+        let known = &self.entries[self.index_of(label)?];
+        if known.0.origins.iter().any(|known| known == origin) {
+            return Ok(known);
+        }
+        Err(VaultError::Refused(format!("The credential {label} may not go to {origin}.")))
     }
 
     fn index_of(&self, label: &str) -> Result<usize, VaultError> {
@@ -255,8 +267,12 @@ impl Vault {
                 .ok_or_else(|| altered("an entry does not open".to_owned()))?;
             self.entries.push((entry, row.clone()));
         }
-        let mark = file::read(&beside(&self.path, "mark"))?
-            .ok_or_else(|| altered("its mark is gone".to_owned()))?;
+        let mark = match file::read(&beside(&self.path, "mark"))? {
+            Some(mark) => mark,
+            // What made it was ended before its first mark; there is nothing in it that could be older.
+            None if self.form.generation == 1 && self.entries.is_empty() => return Ok(()),
+            None => return Err(altered("its mark is gone".to_owned())),
+        };
         let last = serde_json::from_slice::<Mark>(&mark)
             .ok()
             .and_then(|mark| mark.mark.open(&self.key, &self.mark_place()))

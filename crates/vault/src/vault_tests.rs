@@ -184,3 +184,62 @@ fn what_a_header_cannot_carry_is_not_stored_and_not_quoted() {
         assert!(entry.check().is_err(), "{name}");
     }
 }
+
+/// What is on the disk after each step of writing a vault and its mark, as a kill between two of them leaves it.
+#[test]
+fn a_kill_at_any_step_leaves_the_one_or_the_other_and_nothing_in_the_clear() {
+    let (folder, path) = two();
+    let mark = beside(&path, "mark");
+    let before = (fs::read(&path).unwrap(), fs::read(&mark).unwrap());
+    let mut vault = Vault::change(&path, PASS).ok().unwrap();
+    vault.rotate("shop", &secret("canary-new-9999"), 2).unwrap();
+    drop(vault);
+    let after = (fs::read(&path).unwrap(), fs::read(&mark).unwrap());
+    let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
+    let draft = |of: &Path| beside(of, "new");
+    // The vault, its mark, the draft that lies about, and the version that must be found.
+    let steps = [
+        (&before.0, &before.1, Some((draft(&path), Vec::new())), 1),
+        (&before.0, &before.1, Some((draft(&path), half(&after.0))), 1),
+        (&before.0, &before.1, Some((draft(&path), after.0.clone())), 1),
+        (&after.0, &before.1, None, 2),
+        (&after.0, &before.1, Some((draft(&mark), half(&after.1))), 2),
+        (&after.0, &before.1, Some((draft(&mark), after.1.clone())), 2),
+        (&after.0, &after.1, None, 2),
+    ];
+    for (index, (vault, own_mark, left, version)) in steps.into_iter().enumerate() {
+        for of in [&path, &mark] {
+            let _ = fs::remove_file(draft(of));
+        }
+        fs::write(&path, vault).unwrap();
+        fs::write(&mark, own_mark).unwrap();
+        if let Some((file, bytes)) = left {
+            fs::write(file, bytes).unwrap();
+        }
+        for entry in fs::read_dir(folder.path()).unwrap() {
+            let bytes = fs::read(entry.unwrap().path()).unwrap();
+            assert!(!String::from_utf8_lossy(&bytes).contains("canary"), "in the clear at {index}");
+        }
+        let mut vault = Vault::change(&path, PASS).ok().unwrap();
+        let entry = vault.about("shop", "https://api.example.com").ok().unwrap();
+        assert_eq!(entry.version, version, "at step {index}");
+        // And it goes on from there.
+        assert_eq!(vault.rotate("shop", &secret("canary-more-777"), 3).unwrap(), version + 1);
+        drop(vault);
+        assert!(Vault::open(&path, PASS).is_ok(), "at step {index}");
+    }
+
+    // Ended between the first writing and the first mark: it is there, and empty.
+    let first = folder.path().join("first");
+    drop(Vault::create(&first, PASS).ok().unwrap());
+    fs::remove_file(beside(&first, "mark")).unwrap();
+    let mut vault = Vault::change(&first, PASS).ok().unwrap();
+    let (entry, value) = (entry("shop"), secret("canary-first-1"));
+    vault.add(entry, &value).unwrap();
+    drop(vault);
+    fs::remove_file(beside(&first, "mark")).unwrap();
+    assert!(
+        matches!(error(&first), VaultError::Altered(_)),
+        "a mark that is taken away later is missed"
+    );
+}

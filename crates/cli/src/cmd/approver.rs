@@ -7,7 +7,7 @@ use crate::state::{StoreArgs, failure, now, shown_time, wait, who};
 use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use store::approver::{self, ApproverKey};
-use store::{Access, Options, Sqlite, Store, StoreError};
+use store::{Access, Store, StoreError};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ impl Named {
         let failed = |error: StoreError| failure(&path, &error);
         approver::check_name(&self.name).map_err(failed)?;
         // An approver is enrolled before the first gateway runs, as a rule.
-        let store = self.open()?;
+        let store = self.store.open_or_make()?;
         if wait(store.approvers())?.iter().any(|known| known.name == self.name) {
             return Err(Failure::one(
                 &self.name,
@@ -111,15 +111,6 @@ impl Named {
         approver::forget(&path, &self.name).map_err(|error| failure(&path, &error))?;
         shell.print(&format!("dismissed {}\n", self.name))?;
         Ok(Exit::Fine)
-    }
-
-    /// Opens the store beside a gateway, or makes it where none ever ran.
-    fn open(&self) -> Result<Sqlite, Failure> {
-        let path = self.store.path()?;
-        match Sqlite::open(&path, Options::new(Access::Command, now())) {
-            Err(StoreError::Missing { .. }) => self.store.open_for_gateway(),
-            other => other.map_err(|error| failure(&path, &error)),
-        }
     }
 }
 

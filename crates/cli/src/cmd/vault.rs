@@ -3,11 +3,12 @@
 use crate::args::{Command, Plain};
 use crate::exit::{Exit, Failure};
 use crate::output::Shell;
-use crate::state::{StoreArgs, now, print_list, shown_time};
+use crate::state::{StoreArgs, now, print_list, shown_time, wait, who};
 use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use store::{Approval, Sqlite, Store as _, VaultChange, VaultDeed};
 use vault::keeper::{self, Keeper};
 use vault::{Entry, Kind, Secret, Vault, VaultError};
 use zeroize::Zeroizing;
@@ -108,12 +109,16 @@ Examples:
                         "Try again.",
                     ));
                 }
+                let books = Books::open(&self.store)?;
                 Vault::create(&path, &passphrase).map_err(failed)?;
+                books.record(shell, VaultDeed::Made, None)?;
                 shell.print(&format!("made {}\n", path.display()))?;
                 shell.note("note: nobody can open it without the passphrase; keep that, and a backup of the vault with its mark");
             }
-            Action::Add(add) => add.store(shell, &path, None)?,
-            Action::Import(Import { add, file }) => add.store(shell, &path, Some(&file))?,
+            Action::Add(add) => add.store(shell, &path, None, &self.store)?,
+            Action::Import(Import { add, file }) => {
+                add.store(shell, &path, Some(&file), &self.store)?;
+            }
             Action::List { format } => {
                 let vault = Vault::open(&path, &passphrase()?).map_err(failed)?;
                 print_list(
@@ -128,18 +133,27 @@ Examples:
             Action::Rotate { label, file } => {
                 let mut vault = Vault::change(&path, &passphrase()?).map_err(failed)?;
                 let secret = secret(&label, file.as_deref())?;
+                let books = Books::open(&self.store)?;
                 let version = vault.rotate(&label, &secret, now()).map_err(failed)?;
+                books.record(shell, VaultDeed::Rotated, Some((&label, version)))?;
                 shell.print(&format!("{label} has version {version}\n"))?;
-                shell.note("note: a vault that is held open keeps to what it held: lock it and unlock it again");
+                locked_after(shell, &path, &books)?;
             }
             Action::Remove { label } => {
                 let mut vault = Vault::change(&path, &passphrase()?).map_err(failed)?;
-                vault.remove(&label).map_err(failed)?;
+                let books = Books::open(&self.store)?;
+                let version = vault.remove(&label).map_err(failed)?;
+                books.record(shell, VaultDeed::Removed, Some((&label, version)))?;
                 shell.print(&format!("removed {label}\n"))?;
+                locked_after(shell, &path, &books)?;
             }
             Action::Unlock => {
                 let vault = Vault::open(&path, &passphrase()?).map_err(failed)?;
+                let books = Books::open(&self.store)?;
                 let keeper = Keeper::open(&path).map_err(failed)?;
+                // Whatever ended the last one: what was approved before was approved of what it held.
+                books.record(shell, VaultDeed::Unlocked, None)?;
+                drop(books);
                 shell.print(&format!(
                     "open: {} credentials, until this command ends\n",
                     vault.entries().len()
@@ -150,14 +164,77 @@ Examples:
             Action::Lock => {
                 keeper::lock(&path).map_err(failed)?;
                 shell.print("locked\n")?;
+                Books::open(&self.store)?.record(shell, VaultDeed::Locked, None)?;
             }
         }
         Ok(Exit::Fine)
     }
 }
 
+/// The journal in which changes of the vault are recorded. It is opened before anything is changed: what cannot be
+/// recorded is not done.
+struct Books(Sqlite);
+
+impl Books {
+    fn open(at: &StoreArgs) -> Result<Books, Failure> {
+        at.open_or_make().map(Books)
+    }
+
+    /// Records a change. What was approved with a credential that is another one now, or with any where the vault itself
+    /// was opened or locked, is void from here on.
+    fn record(
+        &self,
+        shell: &Shell,
+        what: VaultDeed,
+        credential: Option<(&str, u32)>,
+    ) -> Result<(), Failure> {
+        let used = |approval: &Approval| {
+            let card = approval.card.as_deref()?;
+            let card: Value = serde_json::from_str(card).ok()?;
+            Some(card.pointer("/sends/credential")?.as_str()?.to_owned())
+        };
+        let meant = |approval: &Approval| match (used(approval), credential) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(used), Some((label, _))) => used == label,
+        };
+        let open = wait(self.0.open_approvals())?;
+        let change = VaultChange {
+            what,
+            credential: credential.map(|(label, version)| (label.to_owned(), version)),
+            by: who(),
+            void: open.iter().filter(|one| meant(one)).map(|one| one.id).collect(),
+            at: now(),
+        };
+        let voided = wait(self.0.vault_changed(change))?;
+        if voided > 0 {
+            shell.note(&format!("note: {voided} approvals that waited or were given are void"));
+        }
+        Ok(())
+    }
+}
+
+/// Locks a vault that is held open: it would go on with what it held.
+fn locked_after(shell: &Shell, path: &Path, books: &Books) -> Result<(), Failure> {
+    match keeper::lock(path) {
+        Ok(()) => {
+            books.record(shell, VaultDeed::Locked, None)?;
+            shell.note("note: the vault was held open and is locked now: steadfast vault unlock");
+            Ok(())
+        }
+        Err(VaultError::Locked) => Ok(()),
+        Err(why) => Err(failure(path, &why)),
+    }
+}
+
 impl Add {
-    fn store(self, shell: &Shell, path: &Path, file: Option<&Path>) -> Result<(), Failure> {
+    fn store(
+        self,
+        shell: &Shell,
+        path: &Path,
+        file: Option<&Path>,
+        at: &StoreArgs,
+    ) -> Result<(), Failure> {
         let failed = |why: VaultError| failure(path, &why);
         let mut origins = Vec::new();
         for text in &self.origins {
@@ -175,8 +252,10 @@ impl Add {
         entry.check().map_err(failed)?;
         let mut vault = Vault::change(path, &passphrase()?).map_err(failed)?;
         let secret = secret(&entry.label, file)?;
-        let text = line(&entry);
+        let (text, label) = (line(&entry), entry.label.clone());
+        let books = Books::open(at)?;
         vault.add(entry, &secret).map_err(failed)?;
+        books.record(shell, VaultDeed::Added, Some((&label, 1)))?;
         shell.print(&format!("added {text}"))
     }
 }

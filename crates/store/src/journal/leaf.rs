@@ -49,6 +49,8 @@ words! {
         ApproverEnrolled = "approver-enrolled",
         /// The key of an approver was taken back.
         ApproverDismissed = "approver-dismissed",
+        /// The vault beside the store was changed, opened or locked.
+        Vault = "vault",
         /// Sealed parts were erased.
         Erased = "erased",
         /// The callers' clock was set back.

@@ -9,7 +9,7 @@ use crate::journal::{Entry, Kind, Part};
 use crate::keys::Seal;
 use crate::{
     Approval, ApprovalId, ApprovalQuery, ApprovalState, Approver, Millis, NewApproval, Redeemed,
-    RequestId, Ruling, Settlement, StoreError, WhyNot, limits,
+    RequestId, Ruling, Settlement, StoreError, VaultChange, WhyNot, limits,
 };
 
 pub(super) fn ask(work: &mut Work<'_>, new: &NewApproval) -> Result<(), StoreError> {
@@ -228,6 +228,7 @@ fn as_sealed(work: &Work<'_>, approval: ApprovalId, known: &Standing) -> Result<
 pub(super) enum Of<'a> {
     Tool { server: &'a str, tool: &'a str },
     Request(RequestId),
+    One(ApprovalId),
 }
 
 pub(super) fn void(
@@ -237,15 +238,16 @@ pub(super) fn void(
     at: Millis,
 ) -> Result<u64, StoreError> {
     at_most("The reason", why, limits::TEXT_BYTES)?;
-    let (server, tool, request) = match of {
-        Of::Tool { server, tool } => (Some(*server), Some(*tool), None),
-        Of::Request(request) => (None, None, Some(request.to_string())),
+    let (server, tool, request, one) = match of {
+        Of::Tool { server, tool } => (Some(*server), Some(*tool), None, None),
+        Of::Request(request) => (None, None, Some(request.to_string()), None),
+        Of::One(approval) => (None, None, None, Some(approval.to_string())),
     };
     let open = rows(
         work.conn,
         "SELECT id, request FROM approval WHERE state IN ('pending', 'approved')
-         AND ((server = ?1 AND tool = ?2) OR request = ?3)",
-        &[&server, &tool, &request],
+         AND ((server = ?1 AND tool = ?2) OR request = ?3 OR id = ?4)",
+        &[&server, &tool, &request, &one],
         |row| Ok((id::<ApprovalId>(row, "id")?, id::<RequestId>(row, "request")?)),
     )?;
     work.durable |= !open.is_empty();
@@ -258,6 +260,29 @@ pub(super) fn void(
         put(work, *approval, ApprovalState::Void, Some(why))?;
     }
     Ok(open.len() as u64)
+}
+
+/// Puts a change of the vault on record, with what it makes void.
+pub(super) fn vault_changed(
+    work: &mut Work<'_>,
+    change: &VaultChange,
+    name_of: impl Fn(&str) -> String,
+) -> Result<u64, StoreError> {
+    at_most("The name of who changed the vault", &change.by, limits::TEXT_BYTES)?;
+    work.durable = true;
+    let credential = change.credential.as_ref();
+    let entry = Entry::new(Kind::Vault, change.at)
+        .with("what", change.what.as_str())
+        .with_some("credential", credential.map(|(label, _)| name_of(label)))
+        .with_some("version", credential.map(|(_, version)| *version))
+        .with("by", change.by.as_str());
+    work.append(entry)?;
+    let why = format!("the vault was changed: {}", change.what);
+    let mut voided = 0;
+    for approval in &change.void {
+        voided += void(work, &Of::One(*approval), &why, change.at)?;
+    }
+    Ok(voided)
 }
 
 fn approval_of(row: &Row<'_>, seal: Option<&Seal>, journal: &str) -> Result<Approval, StoreError> {
@@ -324,6 +349,16 @@ pub(super) fn pending(
                WHERE a.state = 'pending' AND a.expires > ?1 ORDER BY a.id LIMIT ?2";
     let most = limits::PENDING_APPROVALS;
     rows(conn, sql, &[&at, &most], |row| approval_of(row, seal, journal))
+}
+
+pub(super) fn open(
+    conn: &Connection,
+    seal: Option<&Seal>,
+    journal: &str,
+) -> Result<Vec<Approval>, StoreError> {
+    let sql = "SELECT a.*, p.sealed FROM approval a LEFT JOIN payload p ON p.seq = a.leaf AND p.part = 'card'
+               WHERE a.state IN ('pending', 'approved') ORDER BY a.id LIMIT ?1";
+    rows(conn, sql, &[&limits::ROWS], |row| approval_of(row, seal, journal))
 }
 
 pub(super) fn enrol(work: &mut Work<'_>, new: &Approver, by: &str) -> Result<(), StoreError> {

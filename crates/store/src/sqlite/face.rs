@@ -13,7 +13,7 @@ use crate::{
     AttemptId, Count, Counter, Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt,
     NewGrant, NewList, NewOutcome, NewRevision, NewSession, Redeemed, RequestId, Resolution,
     Revision, Seen, Session, SessionEnd, SessionId, SessionQuery, Settlement, Shown, Store,
-    StoreError, StoredAnswer,
+    StoreError, StoredAnswer, VaultChange,
 };
 
 impl Sqlite {
@@ -212,6 +212,23 @@ impl Store for Sqlite {
     fn void(&self, server: String, tool: String, why: String, at: Millis) -> Answer<'_, u64> {
         self.write(move |work| {
             approvals::void(work, &Of::Tool { server: &server, tool: &tool }, &why, at)
+        })
+    }
+
+    fn void_one(&self, id: ApprovalId, why: String, at: Millis) -> Answer<'_, u64> {
+        self.write(move |work| approvals::void(work, &Of::One(id), &why, at))
+    }
+
+    fn open_approvals(&self) -> Answer<'_, Vec<Approval>> {
+        let (seal, name) = (self.seal.clone(), self.journal_name());
+        self.read(move |conn| approvals::open(conn, seal.as_deref(), &name))
+    }
+
+    fn vault_changed(&self, change: VaultChange) -> Answer<'_, u64> {
+        let seal = self.need_seal();
+        self.write(move |work| {
+            let seal = seal?;
+            approvals::vault_changed(work, &change, |label| seal.fingerprint(label))
         })
     }
 

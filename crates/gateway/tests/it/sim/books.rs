@@ -15,7 +15,7 @@ use store::{
     AttemptId, Count, Counter, Decision, Grant, Ids, List, Millis, NewApproval, NewAttempt,
     NewGrant, NewList, NewOutcome, NewRevision, NewSession, Redeemed, RequestId, Resolution,
     Revision, Seen, Session, SessionEnd, SessionId, SessionQuery, Settlement, Shown, Sqlite, Store,
-    StoreError, StoredAnswer,
+    StoreError, StoredAnswer, VaultChange,
 };
 use tokio::sync::Notify;
 
@@ -241,6 +241,9 @@ impl Store for Books {
         settle(settlement: Settlement) -> ();
         redeem(id: ApprovalId, action_digest: String, at: Millis) -> Redeemed;
         void(server: String, tool: String, why: String, at: Millis) -> u64;
+        void_one(id: ApprovalId, why: String, at: Millis) -> u64;
+        open_approvals() -> Vec<Approval>;
+        vault_changed(change: VaultChange) -> u64;
         approval(id: ApprovalId) -> Option<Approval>;
         approvals(query: ApprovalQuery) -> Vec<Approval>;
         pending(at: Millis) -> Vec<Approval>;
