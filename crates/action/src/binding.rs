@@ -90,6 +90,8 @@ pub struct Binding {
     pub arguments: BTreeMap<String, Argument>,
     /// Stands for everything above: another binding has another one.
     pub revision: String,
+    /// Stands for what a call does and where, whatever is said about it.
+    pub deed: String,
 }
 
 impl Binding {
@@ -99,17 +101,23 @@ impl Binding {
     }
 }
 
+fn digest(binding: &Binding) -> String {
+    let digest = Sha256::digest(format!("steadfast binding v1\n{binding:?}"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 struct Reader<'a> {
     name: &'a str,
     text: &'a str,
     problems: Vec<(usize, Problem)>,
 }
 
-/// Reads a file of bindings; `name` is only quoted.
+/// Reads the bindings of a file; `name` is only quoted. Members of the file under the names of `beside` are read by
+/// others; any further one is a problem.
 ///
 /// # Errors
 /// Every problem, in the order of the file.
-pub fn read(name: &str, text: &str) -> Result<Vec<Binding>, Vec<Problem>> {
+pub fn read(name: &str, text: &str, beside: &[&str]) -> Result<Vec<Binding>, Vec<Problem>> {
     let mut reader = Reader { name, text, problems: Vec::new() };
     let (whole, errors) = DeTable::parse_recoverable(text);
     for error in errors {
@@ -117,7 +125,8 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Binding>, Vec<Problem>> {
         reader.problem(error.span().unwrap_or(0..0), sentence, "Repair it here.");
     }
     let mut bindings = Vec::new();
-    reader.only(whole.get_ref(), "this file", &["bindings"]);
+    let known: Vec<&str> = std::iter::once("bindings").chain(beside.iter().copied()).collect();
+    reader.only(whole.get_ref(), "this file", &known);
     for (key, value) in reader.tables(whole.get_ref(), "bindings") {
         if bindings.len() == limits::BINDINGS {
             let sentence = format!("A file has at most {} bindings.", limits::BINDINGS);
@@ -367,10 +376,14 @@ impl Reader<'_> {
             repeats,
             arguments,
             revision: String::new(),
+            deed: String::new(),
         };
         // Every member is in it, in one order: what a person would see differ gives another revision.
-        let digest = Sha256::digest(format!("steadfast binding v1\n{binding:?}"));
-        binding.revision = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let revision = digest(&binding);
+        let mut bare = binding.clone();
+        bare.description.clear();
+        bare.arguments.values_mut().for_each(|argument| argument.description = None);
+        (binding.deed, binding.revision) = (digest(&bare), revision);
         Some(binding)
     }
 

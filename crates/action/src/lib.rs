@@ -6,6 +6,7 @@
 //! origin, and sent. No redirect is followed, no proxy is used, nothing is sent twice.
 
 pub mod binding;
+mod exact;
 pub mod guard;
 mod http;
 pub mod limits;
@@ -14,6 +15,6 @@ pub mod redact;
 pub mod request;
 mod serve;
 
-pub use http::{Outcome, Sent};
+pub use http::Sent;
 pub use origin::{Host, Origin};
-pub use serve::serve;
+pub use serve::{bindings, serve};

@@ -160,7 +160,7 @@ id = { type = "integer", required = false }
 "#;
 
     fn binding() -> Binding {
-        crate::binding::read("a.toml", FILE).unwrap().remove(0)
+        crate::binding::read("a.toml", FILE, &[]).unwrap().remove(0)
     }
 
     #[test]
@@ -196,7 +196,7 @@ id = { type = "integer", required = false }
     #[test]
     fn every_problem_of_a_file_comes_at_once_with_its_place() {
         let bad = "[bindings.x]\norigin = \"https://a.example/\"\nmethod = \"CONNECT\"\npath = \"/a/../{b}\"\nheaders = { Host = \"x\" }\nnetworks = [\"1/8\"]\nwhat = 1\n[bindings.x.arguments.c]\ntype = \"string\"\n";
-        let problems = crate::binding::read("a.toml", bad).unwrap_err();
+        let problems = crate::binding::read("a.toml", bad, &[]).unwrap_err();
         let places: Vec<&str> = problems.iter().map(|problem| problem.place.as_str()).collect();
         for line in [2, 3, 4, 5, 6, 7] {
             assert!(
@@ -210,9 +210,30 @@ id = { type = "integer", required = false }
     #[test]
     fn another_destination_is_another_revision() {
         let other = FILE.replace("api.example.com", "api.example.net");
-        let other = crate::binding::read("a.toml", &other).unwrap().remove(0);
+        let other = crate::binding::read("a.toml", &other, &[]).unwrap().remove(0);
         assert_ne!(other.revision, binding().revision);
-        assert_eq!(crate::binding::read("b.toml", FILE).unwrap()[0].revision, binding().revision);
+        let elsewhere = format!("{FILE}\n[gateway]\nlisten = \"127.0.0.1:1\"\n");
+        assert!(crate::binding::read("b.toml", &elsewhere, &[]).is_err());
+        let elsewhere = crate::binding::read("b.toml", &elsewhere, &["gateway"]).unwrap().remove(0);
+        assert_eq!(elsewhere.revision, binding().revision);
+    }
+
+    #[test]
+    fn what_acts_is_told_apart_from_what_is_said_about_it() {
+        let read = |text: &str| crate::binding::read("a.toml", text, &[]).unwrap().remove(0);
+        let worded = read(&FILE.replace("Deploys a branch.", "Deploys one branch."));
+        assert_ne!(worded.revision, binding().revision);
+        assert_eq!(worded.deed, binding().deed);
+        for (old, new) in [
+            ("\"dry_run\": false", "\"dry_run\": true"),
+            ("\"shop\"", "\"root\""),
+            ("mode = \"preview\"", "mode = \"live\""),
+            ("/deploys", "/deletes"),
+            ("\"POST\"", "\"PUT\""),
+            ("example.com", "example.net"),
+        ] {
+            assert_ne!(read(&FILE.replace(old, new)).deed, binding().deed, "{old}");
+        }
     }
 
     proptest! {

@@ -1,9 +1,10 @@
 //! The bindings as an MCP server on a pipe, in both eras of the protocol.
 
 use crate::binding::{self, Binding, Effect, Type};
-use crate::http::{self, Outcome, Sent};
+use crate::http::{self, Sent};
 use crate::{limits, request};
 use mcp::Problem;
+use mcp::deed::{self, Deed, Unsent};
 use mcp::framing::{Line, Lines};
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::{Map, Value, json};
@@ -17,16 +18,18 @@ use tokio::sync::{Semaphore, mpsc};
 struct Serving {
     file: PathBuf,
     vault: PathBuf,
+    /// Members of the file that others read.
+    beside: Vec<String>,
     /// The revision of each binding as it was last listed: a call is carried out under that one alone.
     listed: Mutex<BTreeMap<String, String>>,
     places: Semaphore,
 }
 
-/// Reads the bindings of a file.
+/// Reads the bindings of a file, beside members that others read.
 ///
 /// # Errors
 /// Every problem.
-pub(crate) fn bindings(path: &Path) -> Result<Vec<Binding>, Vec<Problem>> {
+pub fn bindings(path: &Path, beside: &[&str]) -> Result<Vec<Binding>, Vec<Problem>> {
     let name = path.display().to_string();
     let mut text = String::new();
     std::fs::File::open(path)
@@ -38,23 +41,25 @@ pub(crate) fn bindings(path: &Path) -> Result<Vec<Binding>, Vec<Problem>> {
                 help: "Name the file of bindings: --bindings FILE.".to_owned(),
             }]
         })?;
-    binding::read(&name, &text)
+    binding::read(&name, &text, beside)
 }
 
-/// Serves the bindings of a file until the client leaves.
+/// Serves the bindings of a file until the client leaves; members of it under the names of `beside` are read by others.
 ///
 /// # Errors
 /// Every problem of the file as it is now.
 pub async fn serve(
     file: &Path,
+    beside: &[&str],
     vault: &Path,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> Result<(), Vec<Problem>> {
-    bindings(file)?;
+    bindings(file, beside)?;
     let serving = Arc::new(Serving {
         file: file.to_owned(),
         vault: vault.to_owned(),
+        beside: beside.iter().map(|name| (*name).to_owned()).collect(),
         listed: Mutex::default(),
         places: Semaphore::new(limits::CALLS),
     });
@@ -114,16 +119,23 @@ impl Serving {
                 "ttlMs": 0, "cacheScope": "private",
             }),
             "ping" => json!({}),
-            "tools/list" => match bindings(&self.file) {
+            "tools/list" => match self.bindings() {
                 Ok(bindings) => self.list(&bindings),
                 Err(problems) => return message::failure(id, -32603, &told(&problems)),
             },
             "tools/call" => {
                 let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
-                match self.call(name, mcp::json::find(raw, &["arguments"]).unwrap_or("{}")).await {
+                let arguments = mcp::json::find(raw, &["arguments"]).unwrap_or("{}");
+                let approved = params.get("_meta").and_then(|meta| meta.get(deed::APPROVED));
+                let approved = approved.map(|digest| digest.as_str().unwrap_or_default());
+                match self.call(name, arguments, approved).await {
                     Some(result) => result,
                     None => return message::failure(id, -32602, &format!("Unknown tool: {name}")),
                 }
+            }
+            deed::FORETELL => {
+                let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+                self.foretell(name, mcp::json::find(raw, &["arguments"]).unwrap_or("{}")).await
             }
             _ => return message::failure(id, -32601, &format!("Method not found: {method}")),
         };
@@ -131,6 +143,12 @@ impl Serving {
             result["resultType"] = "complete".into();
         }
         message::response(id, &result.to_string())
+    }
+
+    /// The bindings as they are now.
+    fn bindings(&self) -> Result<Vec<Binding>, Vec<Problem>> {
+        let beside: Vec<&str> = self.beside.iter().map(String::as_str).collect();
+        bindings(&self.file, &beside)
     }
 
     fn list(&self, bindings: &[Binding]) -> Value {
@@ -141,33 +159,58 @@ impl Serving {
     }
 
     /// Carries out one call under the binding that was listed. `None` where there is no such tool.
-    async fn call(&self, name: &str, arguments: &str) -> Option<Value> {
-        let bindings = bindings(&self.file);
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        let (sent, destination) = match bindings {
-            Err(problems) => (Sent::not(told(&problems)), String::new()),
+    async fn call(&self, name: &str, arguments: &str, approved: Option<&str>) -> Option<Value> {
+        let bindings = self.bindings();
+        let (sent, binding) = match bindings {
+            Err(problems) => (Sent::not(Unsent::Binding, told(&problems)), None),
             Ok(bindings) => {
                 let binding = bindings.into_iter().find(|binding| binding.name == name)?;
-                let sent = if listed.as_ref() == Some(&binding.revision) {
-                    self.carry(&binding, arguments).await
-                } else {
-                    Sent::not(
-                        "The binding is another one than the tool that was listed. List the tools again.",
-                    )
+                let sent = match self.as_listed(&binding) {
+                    Ok(()) => self.carry(&binding, arguments, approved).await,
+                    Err((kind, why)) => Sent::not(kind, why),
                 };
-                (sent, binding.destination())
+                (sent, Some(binding))
             }
         };
-        Some(result(&sent, &destination))
+        Some(result(&sent, binding.as_ref()))
     }
 
-    async fn carry(&self, binding: &Binding, arguments: &str) -> Sent {
+    /// What exactly a call would send, as it is shown to whoever is to approve it, with its digest; or why it would not.
+    async fn foretell(&self, name: &str, arguments: &str) -> Value {
+        let exact = async {
+            let bindings = self.bindings().map_err(|all| (Unsent::Binding, told(&all)))?;
+            let binding = bindings.into_iter().find(|binding| binding.name == name);
+            let gone = || (Unsent::Moved, "There is no such binding any more.".to_owned());
+            let binding = binding.ok_or_else(gone)?;
+            self.as_listed(&binding)?;
+            let filled =
+                request::fill(&binding, arguments).map_err(|why| (Unsent::Arguments, why))?;
+            http::foretold(&binding, &filled, &self.vault).await
+        };
+        match exact.await {
+            Ok(exact) => json!({"digest": exact.digest(), "shown": exact.shown()}),
+            Err((kind, why)) => json!({"unsent": Deed::NotSent(kind).written(), "note": why}),
+        }
+    }
+
+    /// A binding is carried out only as it was listed last.
+    fn as_listed(&self, binding: &Binding) -> Result<(), http::Why> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if listed.get(&binding.name) == Some(&binding.revision) {
+            return Ok(());
+        }
+        let why = "The binding is another one than the tool that was listed. List the tools again.";
+        Err((Unsent::Moved, why.to_owned()))
+    }
+
+    async fn carry(&self, binding: &Binding, arguments: &str, approved: Option<&str>) -> Sent {
         let Ok(_place) = self.places.try_acquire() else {
-            return Sent::not("Too many actions are under way. Try again when one has ended.");
+            let why = "Too many actions are under way. Try again when one has ended.";
+            return Sent::not(Unsent::Busy, why);
         };
         match request::fill(binding, arguments) {
-            Ok(filled) => http::perform(binding, &filled, &self.vault).await,
-            Err(why) => Sent::not(why),
+            Ok(filled) => http::perform(binding, &filled, &self.vault, approved).await,
+            Err(why) => Sent::not(Unsent::Arguments, why),
         }
     }
 }
@@ -178,8 +221,13 @@ fn told(problems: &[Problem]) -> String {
     format!("The bindings have {} problems. {first}", problems.len())
 }
 
-/// A binding as a tool. Where it goes and with which credential is part of what the result promises, so that another
-/// place is another contract and not only another text.
+/// Stands for the request that a call makes, in what its result promises.
+fn target(binding: &Binding) -> String {
+    format!("sha256:{}", binding.deed)
+}
+
+/// A binding as a tool. Where it goes, with which credential, and which request it makes is part of what the result
+/// promises: another request is another contract, and not only another text.
 fn tool(binding: &Binding) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -207,21 +255,26 @@ fn tool(binding: &Binding) -> Value {
         Some(label) => format!("with the credential {label}, which stays with steadfast"),
         None => "without a credential".to_owned(),
     };
+    let mut promised = json!({
+        "outcome": {"enum": ["not_sent", "done", "failed", "in_doubt"]},
+        "destination": {"const": destination},
+        "target_revision": {"const": target(binding)},
+        "status": {"type": "integer"},
+        "redacted": {"type": "integer"},
+        "notes": {"type": "array", "items": {"type": "string"}},
+        "body": {},
+    });
+    if let Some(label) = &binding.credential {
+        promised["credential"] = json!({"const": label});
+        promised["credential_version"] = json!({"type": "integer"});
+    }
     json!({
         "name": binding.name,
         "description": format!("{}\n\nSends {destination} {with}.", binding.description),
         "inputSchema": {"type": "object", "properties": properties, "required": required, "additionalProperties": false},
         "outputSchema": {
             "type": "object",
-            "properties": {
-                "outcome": {"enum": ["not_sent", "done", "failed", "in_doubt"]},
-                "destination": {"const": destination},
-                "status": {"type": "integer"},
-                "redacted": {"type": "integer"},
-                "credential": {"type": "string"},
-                "notes": {"type": "array", "items": {"type": "string"}},
-                "body": {},
-            },
+            "properties": promised,
             "required": ["outcome", "destination"],
         },
         "annotations": {
@@ -234,8 +287,12 @@ fn tool(binding: &Binding) -> Value {
     })
 }
 
-fn result(sent: &Sent, destination: &str) -> Value {
-    let mut content = json!({"outcome": sent.outcome.word(), "destination": destination});
+fn result(sent: &Sent, binding: Option<&Binding>) -> Value {
+    let mut content = json!({"outcome": sent.outcome.word()});
+    if let Some(binding) = binding {
+        content["destination"] = binding.destination().into();
+        content["target_revision"] = target(binding).into();
+    }
     if let Some(status) = sent.status {
         content["status"] = status.into();
     }
@@ -243,7 +300,8 @@ fn result(sent: &Sent, destination: &str) -> Value {
         content["redacted"] = sent.redacted.into();
     }
     if let Some((label, version)) = &sent.credential {
-        content["credential"] = format!("{label}@{version}").into();
+        content["credential"] = label.as_str().into();
+        content["credential_version"] = (*version).into();
     }
     if !sent.notes.is_empty() {
         content["notes"] = sent.notes.clone().into();
@@ -255,16 +313,17 @@ fn result(sent: &Sent, destination: &str) -> Value {
         content["body"] = read.flatten().unwrap_or_else(|| body.as_str().into());
     }
     let said = match sent.outcome {
-        Outcome::NotSent => "NOT SENT. Nothing left this machine.",
-        Outcome::Done => "DONE.",
-        Outcome::Failed => "FAILED. The server answered that it was not done.",
-        Outcome::InDoubt => {
+        Deed::NotSent(_) => "NOT SENT. Nothing left this machine.",
+        Deed::Done => "DONE.",
+        Deed::Failed => "FAILED. The server answered that it was not done.",
+        Deed::InDoubt => {
             "IN DOUBT. It left, and whether it was done is not known. Do not send it again before that is known."
         }
     };
     json!({
         "content": [{"type": "text", "text": format!("{said} {}\n{content}", sent.notes.join(" "))}],
         "structuredContent": content,
-        "isError": sent.outcome != Outcome::Done,
+        "isError": sent.outcome != Deed::Done,
+        "_meta": {deed::META: sent.outcome.written()},
     })
 }

@@ -64,6 +64,7 @@ static COMMANDS: &[Row] = &[
     row::<cmd::gateway::GatewayArgs>(),
     row::<cmd::token::TokenArgs>(),
     row::<cmd::vault::VaultArgs>(),
+    row::<cmd::policy::PolicyArgs>(),
     row::<cmd::actions::ActionsArgs>(),
     row::<cmd::approver::ApproverArgs>(),
     row::<cmd::approve::Approve>(),

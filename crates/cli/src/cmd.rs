@@ -18,6 +18,7 @@ pub mod journal;
 pub mod lock;
 pub mod man;
 pub mod map;
+pub mod policy;
 pub mod rules;
 pub mod serve;
 pub mod sessions;

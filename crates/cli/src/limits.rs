@@ -60,3 +60,6 @@ pub const TEST_FOLDERS: usize = 16;
 
 /// How long tests that are broken off may take to end what they started.
 pub const BROKEN_OFF: std::time::Duration = std::time::Duration::from_secs(3);
+
+/// Calls on record that rules are held against at once: a busy day of one gateway.
+pub const CHECKED: usize = 100_000;

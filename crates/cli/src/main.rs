@@ -1,6 +1,7 @@
 //! The binary `steadfast`: parse, dispatch, exit code.
 
 mod args;
+mod bindings;
 mod cmd;
 mod exit;
 mod files;

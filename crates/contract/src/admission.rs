@@ -26,6 +26,7 @@ pub use judge::decide;
 pub use refusal::{ADAPTER, Action, Code, Fault, Refusal, Retry, name as shown_name};
 
 use crate::change::Entry;
+use crate::policy::Calls;
 use crate::revised::Revised;
 use serde_json::Value;
 use std::sync::Arc;
@@ -144,6 +145,12 @@ pub struct Facts<'a> {
     pub configured_read: bool,
     /// What the operator decided.
     pub policy: Policy,
+    /// Rules about calls, where they hold for this one.
+    pub calls: Option<&'a Calls>,
+    /// Who asks.
+    pub principal: &'a str,
+    /// The call holds text that is run or fetched.
+    pub free_form: bool,
 }
 
 impl Facts<'_> {

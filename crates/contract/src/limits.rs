@@ -113,3 +113,10 @@ pub const SHAPE_MEMBERS: usize = 1_024;
 
 /// Members of one answer that are told to have moved: more than this nobody reads.
 pub const SHAPE_MOVED: usize = 16;
+
+/// Rules about calls: more than a person can keep in order.
+pub const CALL_RULES: usize = 200;
+
+/// Kinds of calls that are looked through to find that a rule can never decide. Real rules tell some hundreds apart; beyond
+/// this nothing is claimed.
+pub const CALL_KINDS: usize = 200_000;

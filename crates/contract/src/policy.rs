@@ -3,13 +3,15 @@
 //! The policy never changes what was found. It marks findings as accepted, adds findings about
 //! itself, and says whether the rest stands in the way. The date of today is an argument.
 
+mod calls;
 mod config;
 mod live;
 pub(crate) mod read;
 mod unmatched;
 
-pub use config::{ReviewNote, Settings};
-pub use live::{Gateway, Reach, Server};
+pub use calls::{Asked, Calls, Effect, Rule, Say, is_free_form};
+pub use config::{MEMBERS, ReviewNote, Settings};
+pub use live::{ACTIONS, Gateway, Reach, Server};
 
 use crate::change::{Change, Diff, Entry, Subject, When};
 use crate::rules::finding::fingerprint;
@@ -74,6 +76,8 @@ pub struct Policy {
     pub levels: BTreeMap<String, Level>,
     /// Accepted findings.
     pub suppressions: Vec<Suppression>,
+    /// Which calls run, wait for a person, or never run; `None` where nobody wrote rules.
+    pub calls: Option<Calls>,
 }
 
 impl Default for Policy {
@@ -85,6 +89,7 @@ impl Default for Policy {
             wider_fails: false,
             levels: BTreeMap::new(),
             suppressions: Vec::new(),
+            calls: None,
         }
     }
 }

@@ -5,7 +5,9 @@ mod answer;
 mod approval;
 mod books;
 mod card;
+mod deed;
 mod depends;
+mod exact;
 mod key;
 mod owed;
 mod proven;
@@ -16,6 +18,7 @@ mod stop;
 mod task;
 
 pub(crate) use depends::Relied;
+pub(crate) use exact::question;
 pub(crate) use owed::Owed;
 pub(crate) use proven::Proven;
 pub(crate) use rounds::Rounds;
@@ -32,6 +35,7 @@ use contract::Revised;
 use contract::admission::{
     Action, Adapted, Code, Decision, Facts, Fault, Grade, Ground, Refusal, Retry, decide,
 };
+use contract::policy::is_free_form;
 use mcp::Era;
 use mcp::message::{self, Id, Kind, Message};
 use send::send;
@@ -145,33 +149,6 @@ impl Call {
         }
         Message::parse(&mcp::json::replace(self.message.text(), &[(&["params"], &new)])).ok()
     }
-
-    /// True where the call may run as a task: the client asks for one, or says that it understands one.
-    fn may_defer(&self, live: &[Arc<Revised>], era: Era) -> bool {
-        const TASKS: &[&str] = &[
-            "_meta",
-            "io.modelcontextprotocol/clientCapabilities",
-            "extensions",
-            "io.modelcontextprotocol/tasks",
-        ];
-        let offered = |live: &Arc<Revised>| {
-            let support = live.tool().raw.pointer("/execution/taskSupport").and_then(Value::as_str);
-            matches!(support, Some("optional" | "required"))
-        };
-        match era {
-            Era::Legacy => self.as_task() && live.iter().all(offered),
-            Era::Modern => {
-                self.message.params().is_some_and(|p| mcp::json::find(p, TASKS).is_some())
-            }
-        }
-    }
-
-    /// True where the client asks for a task in place of an answer.
-    fn as_task(&self) -> bool {
-        let params: Option<Map<String, Value>> =
-            self.message.params().and_then(|params| serde_json::from_str(params).ok());
-        params.is_some_and(|params| params.get("task").is_some_and(|task| !task.is_null()))
-    }
 }
 
 /// What was captured at admission. Nothing is read again after it.
@@ -250,6 +227,12 @@ impl Acquainted {
             heir: heir.as_deref(),
             configured_read: session.settings().is_read(&call.tool),
             policy: session.settings().policy,
+            calls: session.settings().rules(&call.tool),
+            principal: session.principal(),
+            free_form: is_free_form(
+                &session.comparisons().options().lexicon,
+                self.filled.as_ref().unwrap_or(&call.arguments),
+            ),
         };
         decide(&facts, session.comparisons(), session.adapters())
     }
@@ -397,25 +380,25 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
         &plan.ground,
         &plan.by,
     );
-    let (turn, refusal, unrecorded) = match refusal {
+    let (turn, refusal, unrecorded, approved) = match refusal {
         // A person decides about exactly this action.
         Some(why) if record.verdict == Verdict::Held => {
             let adapted = adapted.as_ref();
             match approval::word(&session, &call, &plan, record, &why, adapted, turn).await {
-                Some((turn, epoch)) => {
+                Some((turn, epoch, approved)) => {
                     plan = plan.over(epoch);
-                    (turn, None, None)
+                    (turn, None, None, approved)
                 }
                 None => return,
             }
         }
         // What leaves is recorded with its attempt.
-        None if stopped.is_none() => (turn, None, Some(record)),
+        None if stopped.is_none() => (turn, None, Some(record), None),
         refusal => {
             if let Err(why) = session.decided(&record).await {
                 return session.broken(&call, turn, &why).await;
             }
-            (turn, refusal, None)
+            (turn, refusal, None, None)
         }
     };
     if let Some((code, result)) = stopped {
@@ -463,7 +446,7 @@ pub async fn carry(session: Arc<Session>, call: Call, turn: Turn) {
     session.repaired(&call.tool, &plan.ground).await;
     key::tell_replaced(&session, &call);
     let (tool, arguments) = plan.sent(&call, adapted.as_ref());
-    match call.rewritten(tool, &arguments) {
+    match exact::bound_to(call.rewritten(tool, &arguments), approved.as_deref()) {
         Some(message) => send(&session, &call, &plan, &message, unrecorded, turn).await,
         None => session.broken(&call, turn, "the call cannot be written in its new form").await,
     }
@@ -537,6 +520,11 @@ impl Plan {
     /// The same over another connection, where what holds was looked at again.
     fn over(&self, epoch: Epoch) -> Arc<Plan> {
         Arc::new(Plan { epoch, ..self.clone() })
+    }
+
+    /// The name under which the call is sent.
+    fn sent_as<'a>(&'a self, call: &'a Call) -> &'a str {
+        self.live.first().map_or(call.tool.as_str(), |live| live.name())
     }
 
     /// The tool and the arguments that are sent, with the key where there is one.

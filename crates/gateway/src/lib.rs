@@ -6,6 +6,7 @@
 
 pub mod accept;
 pub mod adapt;
+pub mod beside;
 pub mod call;
 pub mod catalogue;
 pub mod compare;
@@ -26,5 +27,5 @@ pub mod view;
 pub mod wrap;
 
 pub use event::{Event, Events};
-pub use session::{Hub, Session, Settings};
+pub use session::{Believed, Bound, Hub, Session, Settings};
 pub use upstream::{Server, Upstream};

@@ -9,6 +9,12 @@ pub const QUEUED_CALLS: usize = 256;
 /// Past this the client is pushed back, and that it left is noticed once there is room again, or when the gateway is told to stop.
 pub const AHEAD: usize = mcp::limits::RELAYED_BYTES;
 
+/// Bytes between the gateway and what joins bound actions with a server: a few messages of the usual size.
+pub const BESIDE: usize = 64 << 10;
+
+/// Lists and greetings that are asked for at once of a server with bound actions beside it: the gateway asks one at a time.
+pub const BESIDE_OPEN: usize = 64;
+
 /// Requests of one client that are under way at once. Past this it is refused, not the server flooded.
 pub const OPEN_REQUESTS: usize = 4_096;
 

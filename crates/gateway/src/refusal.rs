@@ -2,7 +2,7 @@
 
 use crate::limits;
 use contract::Depends;
-use contract::admission::Refusal;
+use contract::admission::{Action, Refusal, Retry};
 use contract::depends::FromResults;
 use mcp::Era;
 use serde_json::{Map, Value, json};
@@ -65,6 +65,12 @@ pub fn broken_answer(tool: &str, lacks: &[String], why: &str, raw: &str, era: Er
 
 /// The call left and no answer came.
 pub fn in_doubt(tool: &str, why: &str, effect: bool, request: &str, era: Era) -> String {
+    let (text, data) = doubt(tool, &format!("the tool did not answer it ({why})"), effect, request);
+    result(&text, &data, false, era)
+}
+
+/// The call left, and what came of it is not known: the text and the data.
+pub fn doubt(tool: &str, why: &str, effect: bool, request: &str) -> (String, Value) {
     let data = json!({
         "error_code": if effect { "OUTCOME_UNKNOWN" } else { "NO_ANSWER" },
         "tool": tool,
@@ -76,14 +82,54 @@ pub fn in_doubt(tool: &str, why: &str, effect: bool, request: &str, era: Era) ->
     });
     let text = if effect {
         format!(
-            "IN DOUBT, DO NOT REPEAT. The call left and the tool did not answer it ({why}): it may have been carried out. Look whether it was, or ask the person you work for; they can settle it as request {request}."
+            "IN DOUBT, DO NOT REPEAT. The call left and {why}: it may have been carried out. Look whether it was, or ask the person you work for; they can settle it as request {request}."
         )
     } else {
-        format!(
-            "NO ANSWER. The call left and the tool did not answer it ({why}). It only reads, so it may be made again."
-        )
+        format!("NO ANSWER. The call left and {why}. It only reads, so it may be made again.")
     };
-    result(&text, &data, false, era)
+    (text, data)
+}
+
+/// The code of an action of which nothing left.
+pub const ACTION_NOT_SENT: &str = "ACTION_NOT_SENT";
+
+/// An action of which nothing left: the text and the data.
+pub fn action_not_sent(tool: &str, why: &str, action: Action, retry: Retry) -> (String, Value) {
+    let data = json!({
+        "error_code": ACTION_NOT_SENT,
+        "tool": tool,
+        "reason": why,
+        "required_action": action.name(),
+        "side_effect_started": false,
+        "outcome": "not_sent",
+        "retry": retry.name(),
+    });
+    let todo = match (action, retry) {
+        (_, Retry::AutoAllowed) => "make exactly the same call again",
+        (Action::RefreshTools, _) => {
+            "fetch the list of tools again, look whether the call is still what you want, and make it anew"
+        }
+        (Action::FixArguments, _) => {
+            "correct the arguments as is said below, and make the call anew"
+        }
+        _ => {
+            "tell the person you work for what is said below; once that is settled, the call may be made anew"
+        }
+    };
+    (format!("NOT EXECUTED: nothing left this machine. What to do: {todo}."), data)
+}
+
+/// A result as it came, with a text ahead of its own and the data beside it.
+pub fn ahead(came: &Map<String, Value>, text: &str, data: &Value) -> String {
+    let mut told = came.clone();
+    let own = told.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
+    let texts = std::iter::once(json!({"type": "text", "text": text})).chain(own);
+    told.insert("content".into(), texts.collect());
+    told.insert("isError".into(), true.into());
+    let mut meta = told.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
+    meta.insert(META.into(), data.clone());
+    told.insert("_meta".into(), Value::Object(meta));
+    Value::Object(told).to_string()
 }
 
 /// Nothing left.

@@ -17,7 +17,7 @@ mod turns;
 
 pub(crate) use clerk::{Following, Writing};
 pub(crate) use hub::settle_gone;
-pub use hub::{Hub, Settings};
+pub use hub::{Believed, Bound, Hub, Settings};
 pub use tally::{LastCall, Tally};
 
 pub use outgoing::{Opening, Outgoing};

@@ -213,7 +213,7 @@ impl Upstream {
                 (mcp::shown_command(words) != *words).then(|| words.join("\n"))
             }
             Server::Web(server) => server.credentials(),
-            Server::Here(_) => None,
+            Server::Here(pipes) => pipes.credentials(),
         }
     }
 

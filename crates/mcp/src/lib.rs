@@ -8,6 +8,7 @@
 //! carries them), [`client`] (ask and be answered), [`duplex`] (both directions at once), [`version`] (which revisions there are).
 
 pub mod client;
+pub mod deed;
 pub mod duplex;
 mod error;
 mod fetch;

@@ -121,7 +121,7 @@ fn serving(file: PathBuf, vault: PathBuf) -> Client {
     let (near, far) = tokio::io::duplex(1 << 20);
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
-        action::serve(&file, &vault, input, output).await.unwrap();
+        action::serve(&file, &[], &vault, input, output).await.unwrap();
     });
     let (read, write) = tokio::io::split(near);
     Client { write, lines: BufReader::new(read).lines(), said: String::new(), next: 0 }
@@ -176,15 +176,44 @@ async fn the_credential_reaches_its_place_and_nothing_else() {
 
     let done = client.call("plain").await;
     assert_eq!(
-        (&done["outcome"], &done["credential"]),
-        (&json!("done"), &json!("shop@1")),
+        (&done["outcome"], &done["credential"], &done["credential_version"]),
+        (&json!("done"), &json!("shop"), &json!(1)),
         "{done}"
     );
     assert_eq!(done["body"].to_string(), "{\"id\":9007199254740993}");
     let request = judge.seen().pop().unwrap();
-    assert!(request.starts_with("POST /plain?p=shop HTTP/1.1\r\n"), "{request}");
-    assert!(request.contains(&format!("authorization: Bearer {CANARY}\r\n")), "{request}");
-    assert!(request.ends_with("{\"project\":\"shop\"}"), "{request}");
+
+    // What leaves is what was foretold, byte for byte, and nothing that is added on the way.
+    let body = "{\"project\":\"shop\"}";
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = format!(
+        "POST /plain?p=shop HTTP/1.1\r\nhost: 127.0.0.1:{}\r\naccept: application/json, text/*;q=0.5\r\naccept-encoding: identity\r\nuser-agent: steadfast/{version}\r\nauthorization: Bearer {CANARY}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        judge.port,
+        body.len()
+    );
+    assert_eq!(request, expected);
+    let arguments = json!({"project": "shop"});
+    let asked = json!({"name": "plain", "arguments": arguments});
+    let foretold = client.ask("steadfast/foretell", asked.clone()).await["result"].clone();
+    let shown = &foretold["shown"];
+    assert_eq!((&shown["target"], &shown["body"]), (&json!("/plain?p=shop"), &json!(body)));
+    assert_eq!((&shown["credential"], &shown["credential_version"]), (&json!("shop"), &json!(1)));
+    assert_eq!(judge.seen().len(), 1, "nothing leaves where it is only foretold");
+    for (digest, outcome) in [
+        (foretold["digest"].clone(), "done"),
+        (json!("sha256:00"), "not_sent"),
+        (json!(7), "not_sent"),
+    ] {
+        let mut approved = asked.clone();
+        approved["_meta"] = json!({"steadfast/approved": digest});
+        let answer = client.ask("tools/call", approved).await;
+        assert_eq!(answer["result"]["structuredContent"]["outcome"], outcome, "{answer}");
+    }
+    assert_eq!(judge.seen().len(), 2, "nothing but what was approved leaves");
+    let mut wrong = asked.clone();
+    wrong["arguments"] = json!({"project": 1});
+    let unsent = client.ask("steadfast/foretell", wrong).await;
+    assert_eq!(unsent["result"]["unsent"], json!({"state": "not_sent", "why": "arguments"}));
 
     let echo = client.call("echo").await;
     assert_eq!((&echo["body"], &echo["redacted"]), (&json!("[credential]"), &json!(1)), "{echo}");

@@ -245,6 +245,9 @@ fn card_in_words(waiting: &Approval) -> String {
             quoted(from["tool"].as_str().unwrap_or_default())
         ));
     }
+    if let Some(sends) = card["sends"].as_object() {
+        text.push_str(&sent_in_words(sends));
+    }
     if let Some(reversible) = card["reversible"].as_str() {
         text.push_str(&format!("  reversible  {reversible}\n"));
     }
@@ -290,6 +293,28 @@ fn card_in_words(waiting: &Approval) -> String {
     text.push_str(
         "  Names and values are what the agent and the server say; nobody checked them.\n",
     );
+    text
+}
+
+/// What a bound action would send: each part on a line of its own.
+fn sent_in_words(sends: &serde_json::Map<String, Value>) -> String {
+    let word = |name: &str| printable(sends.get(name).and_then(Value::as_str).unwrap_or_default());
+    let mut text =
+        format!("  sends       {} {}{}\n", word("method"), word("origin"), word("target"));
+    text.push_str(&match sends.get("credential").and_then(Value::as_str) {
+        Some(label) => {
+            let version = sends.get("credential_version").and_then(Value::as_u64).unwrap_or(0);
+            format!("  credential  {}, version {version}\n", quoted(label))
+        }
+        None => "  credential  none\n".to_owned(),
+    });
+    let body = sends.get("body").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    for row in body {
+        text.push_str(&format!("  body        {}\n", pair(row)));
+    }
+    if let Some(more) = sends.get("more_body").and_then(Value::as_u64).filter(|more| *more > 0) {
+        text.push_str(&format!("  and {more} more values in the body\n"));
+    }
     text
 }
 

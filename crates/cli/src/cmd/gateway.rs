@@ -1,6 +1,7 @@
 //! `steadfast gateway`: many servers, guarded, for many clients over HTTP.
 
 use crate::args::Command;
+use crate::bindings::{self, Rules};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::output::{self, Shell};
@@ -17,7 +18,7 @@ use contract::policy::{self, Reach};
 use gateway::adapt::Declared;
 use gateway::front::token::Tokens;
 use gateway::front::{self, Config, Front, Served};
-use gateway::{Hub, Server, Settings};
+use gateway::{Believed, Hub, Server, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Access, Store};
@@ -43,8 +44,9 @@ impl Command for GatewayArgs {
     const NAME: &'static str = "gateway";
     const ABOUT: &'static str = "Guard many MCP servers for many clients, over HTTP";
     const EXAMPLES: &'static str = "\
-Reads [gateway] and [server.NAME] of steadfast.toml. Clients reach a server at /mcp/NAME, or
-at /mcp/NAME@DIGEST where they declare which list they planned with. Listens on this machine
+Reads [gateway], [server.NAME] and [bindings.NAME] of steadfast.toml. Clients reach a server at
+/mcp/NAME, or at /mcp/NAME@DIGEST where they declare which list they planned with; what is bound
+at /mcp/actions. Listens on this machine
 alone unless it is told otherwise; from other machines a token is needed: steadfast token.
 
 Example of steadfast.toml:
@@ -62,7 +64,7 @@ Examples:
             Err(_) if !self.check => Ok(true),
             asked => asked,
         };
-        let plan = Plan::read(&found, problems, approvers)?;
+        let plan = Plan::read(&found, problems, approvers, &self.store)?;
         if self.check {
             tokens::read(&tokens::path(&self.store.path()?))?;
             shell.print(&format!("{} servers, no problem.\n", plan.servers.len()))?;
@@ -94,24 +96,26 @@ impl Plan {
         found: &Found,
         mut problems: Vec<Problem>,
         approvers: Result<bool, Failure>,
+        store: &StoreArgs,
     ) -> Result<Plan, Failure> {
         let file = found.file.clone().unwrap_or_else(|| "steadfast.toml".to_owned());
         let settings = &found.settings;
         if settings.servers.is_empty() && problems.is_empty() {
             return Err(Failure::one(
                 file,
-                "No server is named that is to be guarded.",
+                "No server is named that is to be guarded, and nothing is bound.",
                 "Write [server.NAME] with command = [\"…\"] or url = \"https://…/mcp\"; --config names the file.",
             ));
         }
         let folder = Path::new(&file).parent().map(Path::to_owned).unwrap_or_default();
         let mut servers = Vec::new();
         for named in &settings.servers {
-            let reached = reached(named);
+            let reached = reached(named, Path::new(&file), store);
             let declared = declared(named, &folder, &found.options);
             match (reached, declared) {
                 (Ok(Some(server)), Ok(declared)) => {
-                    servers.push((named.clone(), server, policy_of(named), declared));
+                    let rules = rules_of(named, settings, Path::new(&file));
+                    servers.push((named.clone(), server, policy_of(named, rules), declared));
                 }
                 (reached, declared) => {
                     problems.extend(reached.err().into_iter().flatten());
@@ -122,12 +126,18 @@ impl Plan {
         match approvers {
             Ok(anyone) => {
                 let all = settings.servers.iter();
-                problems.extend(all.filter_map(|named| held_for_nobody(named, anyone)));
+                problems.extend(all.flat_map(|named| {
+                    let rules = rules_of(named, settings, Path::new(&file));
+                    held_for_nobody(named, &rules, anyone)
+                }));
+                problems.extend(strangers(settings));
             }
             Err(failure) => problems.extend(failure.problems),
         }
         if !problems.is_empty() {
             problems.sort_by_key(|problem| line(&file, &problem.place));
+            // What holds for several servers is told once.
+            problems.dedup();
             return Err(problems.into());
         }
         let gateway = &settings.gateway;
@@ -151,9 +161,41 @@ fn line(file: &str, place: &str) -> (u64, u64) {
     found.unwrap_or((u64::MAX, u64::MAX))
 }
 
+fn rules_of(named: &policy::Server, settings: &policy::Settings, file: &Path) -> Rules {
+    let bound = (named.reach == Some(Reach::Bindings)).then_some(file);
+    Rules::of(settings.policy.calls.as_ref(), bound)
+}
+
+/// Rules for servers that are not there: they can never decide.
+fn strangers(settings: &policy::Settings) -> Vec<Problem> {
+    let rules = settings.policy.calls.iter().flat_map(|calls| calls.rules());
+    let known = |name: &String| settings.servers.iter().any(|server| server.name == *name);
+    rules
+        .filter(|rule| rule.servers.iter().any(|name| !known(name)))
+        .map(|rule| Problem {
+            place: rule.place.clone(),
+            sentence: "This rule can never decide: there is no such server here.".to_owned(),
+            help: "Name a [server.NAME] of this file, or actions for what is bound.".to_owned(),
+        })
+        .collect()
+}
+
 /// Calls that would wait for an approver where none is enrolled.
-fn held_for_nobody(named: &policy::Server, anyone: bool) -> Option<Problem> {
-    let settings = policy_of(named);
+fn held_for_nobody(named: &policy::Server, rules: &Rules, anyone: bool) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = held_by_settings(named, anyone).into_iter().collect();
+    let asks = rules.asks(&named.name).filter(|_| !anyone && !named.observe);
+    problems.extend(asks.map(|place| Problem {
+        place,
+        sentence: "By this, calls wait for a person, and nobody is enrolled who could approve them."
+            .to_owned(),
+        help: "Enrol an approver first: steadfast approver enrol NAME. Or write say = \"deny\" in [[policy.calls]].".to_owned(),
+    }));
+    problems
+}
+
+/// The same, by the settings of the server.
+fn held_by_settings(named: &policy::Server, anyone: bool) -> Option<Problem> {
+    let settings = policy_of(named, Rules::default());
     let member = if named.hold_effects { "hold-effects" } else { "on-wider" };
     (settings.policy.holds() && !anyone && !settings.observe).then(|| Problem {
         place: named.place_of(member).to_owned(),
@@ -163,7 +205,11 @@ fn held_for_nobody(named: &policy::Server, anyone: bool) -> Option<Problem> {
 }
 
 /// How a server is reached; `None` where that is a problem which was told already. `Err` is every problem.
-fn reached(named: &policy::Server) -> Result<Option<Server>, Vec<Problem>> {
+fn reached(
+    named: &policy::Server,
+    file: &Path,
+    store: &StoreArgs,
+) -> Result<Option<Server>, Vec<Problem>> {
     let problem = |member: &str, sentence: String, help: &str| Problem {
         place: named.place_of(member).to_owned(),
         sentence,
@@ -172,7 +218,7 @@ fn reached(named: &policy::Server) -> Result<Option<Server>, Vec<Problem>> {
     let mut headers = mcp::Headers::default();
     let mut wrong: Vec<Problem> = Vec::new();
     // A command is sent no headers: that they stand there is a problem of the file.
-    if !matches!(named.reach, Some(Reach::Command(_))) {
+    if matches!(named.reach, Some(Reach::Url(_)) | None) {
         wrong.extend(
             named
                 .headers_from_env
@@ -182,8 +228,24 @@ fn reached(named: &policy::Server) -> Result<Option<Server>, Vec<Problem>> {
         );
     }
     let server = match &named.reach {
-        None => None,
+        None => {
+            if named.name == policy::ACTIONS {
+                // What is bound is looked at all the same.
+                wrong.extend(bindings::problems(file));
+            }
+            None
+        }
         Some(Reach::Command(words)) => Some(Server::Command(words.clone())),
+        Some(Reach::Bindings) => {
+            wrong.extend(bindings::problems(file));
+            match bindings::command(file, store) {
+                Ok(words) => Some(Server::Command(words)),
+                Err(failure) => {
+                    wrong.extend(failure.problems);
+                    None
+                }
+            }
+        }
         Some(Reach::Url(url)) => match mcp::http::Server::new(url, headers, false, false) {
             Ok(server) => Some(Server::Web(Box::new(server))),
             Err(why) => {
@@ -230,8 +292,11 @@ fn declared(
     Ok(Declared::new(adapters, named.facts.clone(), lexicon, Box::new(output::today)))
 }
 
-fn policy_of(named: &policy::Server) -> Settings {
+fn policy_of(named: &policy::Server, rules: Rules) -> Settings {
+    let Rules { written, own } = rules;
     Settings {
+        calls: written,
+        calls_bound: own.map(|(calls, _)| calls),
         observe: named.observe,
         policy: Policy {
             on_wider: named.on_wider.unwrap_or(OnWider::NewDecision),
@@ -246,6 +311,11 @@ fn policy_of(named: &policy::Server) -> Settings {
         shapes: named.shapes.unwrap_or_default(),
         keys: named.keys.clone(),
         effect_age: named.effect_age,
+        believed: match named.reach {
+            // The gateway starts it, and it is this very program.
+            Some(Reach::Bindings) => Believed::Server,
+            _ => Believed::Nobody,
+        },
         patience: None,
     }
 }
@@ -276,7 +346,8 @@ impl GatewayArgs {
                 settings.policy.on_wider = OnWider::HoldEffects;
             }
             // Asked again: it may have been taken away since the settings were read.
-            problems.extend(held_for_nobody(named, !approvers.is_empty()));
+            let rules = Rules { written: settings.calls.clone(), own: None };
+            problems.extend(held_for_nobody(named, &rules, !approvers.is_empty()));
         }
         if !problems.is_empty() {
             return Err(problems.into());

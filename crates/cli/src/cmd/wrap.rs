@@ -3,6 +3,7 @@
 mod keys;
 
 use crate::args::Command;
+use crate::bindings::{self, Rules};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::output::{self, Shell};
@@ -16,11 +17,13 @@ use contract::adapter::Adapters;
 use contract::admission::{OnWider, Policy};
 use contract::depends::FromResults;
 use contract::lexicon::Lexicon;
+use contract::policy;
 use contract::shape::Shapes;
 use gateway::adapt::Declared;
-use gateway::{Hub, Server, Settings};
+use gateway::beside::Beside;
+use gateway::{Believed, Bound, Hub, Server, Settings};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Sqlite, Store};
 use tokio::task::JoinHandle;
@@ -29,11 +32,14 @@ use tokio::task::JoinHandle;
 #[derive(Debug, clap::Args)]
 pub struct WrapArgs {
     /// The address of an MCP server
-    #[arg(value_name = "URL", required_unless_present = "command")]
+    #[arg(value_name = "URL", required_unless_present_any = ["command", "bindings"])]
     target: Option<String>,
     /// The command that starts the MCP server
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "target")]
     command: Vec<String>,
+    /// Serve the bound actions of this file, alone or beside the command
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    bindings: Option<PathBuf>,
     /// Block nothing: only tell what would have been refused or held
     #[arg(long)]
     observe: bool,
@@ -114,38 +120,17 @@ In a client's configuration, put it before the command that is there:
 Examples:
   steadfast wrap -- npx -y @modelcontextprotocol/server-memory
   steadfast wrap --observe -- uvx mcp-server-git
+  steadfast wrap --bindings actions.toml -- npx -y some-server
   steadfast wrap --key pay:idempotency_key --key-repeats pay -- some-server
   steadfast wrap https://example.com/mcp";
 
     fn run(self, shell: &Shell) -> Result<Exit, Failure> {
-        let (server, shown) = match &self.target {
-            Some(address) if server::is_address(address) => {
-                (Server::Web(Box::new(self.server.web(address)?)), mcp::shown_address(address))
-            }
-            Some(other) => {
-                return Err(Failure::one(
-                    output::printable(other),
-                    "This is not the address of a server.",
-                    "Give an address that starts with https:// or http://, or the command that starts the server after --.",
-                ));
-            }
-            None => {
-                let program = self.command.first().map_or("", String::as_str);
-                if !mcp::stdio::is_program(program) {
-                    return Err(Failure::one(
-                        output::printable(program),
-                        "There is no such program to start.",
-                        "Check that it is installed and on PATH, and that it is written as one word after --.",
-                    ));
-                }
-                let shown = mcp::shown_command(&self.command).join(" ");
-                (Server::Command(self.command.clone()), shown)
-            }
-        };
-        let store = Arc::new(self.store.open_for_gateway()?);
-        let policy = self.policy(&store)?;
-        let mut hub = Hub::new(store, contract::Options::default());
+        let (server, shown, believed) = self.reached()?;
         let name = self.name.clone().unwrap_or(shown);
+        let rules = self.rules()?;
+        let store = Arc::new(self.store.open_for_gateway()?);
+        let policy = self.policy(&store, &name, &rules)?;
+        let mut hub = Hub::new(store, contract::Options::default());
         hub.adapters = Box::new(self.declared()?.telling(&name, &hub.events));
         let hub = Arc::new(hub);
         let wrapped = gateway::wrap::Wrapped {
@@ -165,6 +150,9 @@ Examples:
                     Answers::Enforce => Shapes::Enforce,
                 },
                 keys: self.keys.read(self.target.is_some())?,
+                believed,
+                calls: rules.written,
+                calls_bound: rules.own.map(|(calls, _)| calls),
                 ..Settings::default()
             },
         };
@@ -199,9 +187,64 @@ Examples:
 }
 
 impl WrapArgs {
+    /// What is guarded, the name that it is shown by, and whose word counts about what became of a call.
+    fn reached(&self) -> Result<(Server, String, Believed), Failure> {
+        if let Some(address) = &self.target {
+            if server::is_address(address) {
+                let server = Server::Web(Box::new(self.server.web(address)?));
+                return Ok((server, mcp::shown_address(address), Believed::Nobody));
+            }
+            return Err(Failure::one(
+                output::printable(address),
+                "This is not the address of a server.",
+                "Give an address that starts with https:// or http://, or the command that starts the server after --.",
+            ));
+        }
+        let actions = match &self.bindings {
+            Some(file) => {
+                let problems = bindings::problems(file);
+                if !problems.is_empty() {
+                    return Err(problems.into());
+                }
+                Some(bindings::command(file, &self.store)?)
+            }
+            None => None,
+        };
+        if let (Some(actions), []) = (&actions, &self.command[..]) {
+            let server = Server::Command(actions.clone());
+            return Ok((server, policy::ACTIONS.to_owned(), Believed::Server));
+        }
+        let program = self.command.first().map_or("", String::as_str);
+        if !mcp::stdio::is_program(program) {
+            return Err(Failure::one(
+                output::printable(program),
+                "There is no such program to start.",
+                "Check that it is installed and on PATH, and that it is written as one word after --.",
+            ));
+        }
+        let shown = mcp::shown_command(&self.command).join(" ");
+        let command = self.command.clone();
+        Ok(match actions {
+            Some(actions) => {
+                let bound = Bound::default();
+                let believed = Believed::Tools(bound.clone());
+                let beside = Beside { server: command, actions, bound };
+                (Server::Here(Arc::new(beside)), shown, believed)
+            }
+            None => (Server::Command(command), shown, Believed::Nobody),
+        })
+    }
+
     /// What the operator decided. Nothing may wait for a person where there is none.
-    fn policy(&self, store: &Sqlite) -> Result<Policy, Failure> {
+    fn policy(&self, store: &Sqlite, name: &str, rules: &Rules) -> Result<Policy, Failure> {
         let anyone = !wait(store.approvers())?.is_empty();
+        if let Some(place) = rules.asks(name).filter(|_| !anyone && !self.observe) {
+            return Err(Failure::one(
+                place,
+                "Calls would wait for an approver by this, and none is enrolled: they would wait for nobody.",
+                "Enrol one at a terminal: steadfast approver enrol NAME. Or write say = \"deny\".",
+            ));
+        }
         let on_wider = match self.on_wider {
             Some(Wider::NewDecision) => OnWider::NewDecision,
             Some(Wider::Hold) => OnWider::Hold,
@@ -220,6 +263,17 @@ impl WrapArgs {
             ));
         }
         Ok(policy)
+    }
+
+    /// The rules about calls: those that stand in the file of the bindings, or what holds for bindings where none do.
+    fn rules(&self) -> Result<Rules, Failure> {
+        let Some(file) = &self.bindings else { return Ok(Rules::default()) };
+        let shown = file.display().to_string();
+        let text = String::from_utf8(files::read(&shown)?).map_err(|_| {
+            Failure::one(shown.as_str(), "The file is not UTF-8.", "Save it as UTF-8.")
+        })?;
+        let settings = policy::Settings::read(&shown, &text)?;
+        Ok(Rules::of(settings.policy.calls.as_ref(), Some(file)))
     }
 
     /// What calls rely on of the answers of others.

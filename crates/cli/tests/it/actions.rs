@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-const PASSPHRASE: &str = "correct horse battery";
+pub const PASSPHRASE: &str = "correct horse battery";
 const CANARY: &str = "canary-9f8e7d6c5b4a-SECRET";
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -74,7 +74,7 @@ branch = {{ type = "string" }}
 }
 
 /// Holds the vault open until the end of the test.
-async fn unlocked(store: &Path) -> Box<dyn Send> {
+pub async fn unlocked(store: &Path) -> Box<dyn Send> {
     let (mut pty, pts) = pty_process::open().unwrap();
     let command = pty_process::Command::new(OWN).args(["vault", "unlock", "--store"]);
     let child = command.arg(store).kill_on_drop(true).spawn(pts).unwrap();
@@ -96,9 +96,7 @@ async fn unlocked(store: &Path) -> Box<dyn Send> {
 /// Calls the tool through the gateway as a client does. Gives the answer, and all that was printed.
 async fn called(folder: &Path, store: &Path, arguments: Value) -> (Value, String) {
     let mut child = tokio::process::Command::new(OWN)
-        .args(["wrap", "--name", "actions", "--store"])
-        .arg(store)
-        .args(["--", OWN, "actions", "--bindings", "actions.toml", "--store"])
+        .args(["wrap", "--bindings", "actions.toml", "--store"])
         .arg(store)
         .current_dir(folder)
         .stdin(Stdio::piped())

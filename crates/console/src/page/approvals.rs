@@ -65,6 +65,9 @@ fn card(waiting: &Approval, may: bool) -> String {
     for from in rows("eligible") {
         facts.push_str(&html::row("Eligible by", &eligible(from)));
     }
+    if let Some(sends) = card["sends"].as_object() {
+        facts.push_str(&sent(sends));
+    }
     facts.push_str(&html::row("Waits because", &reason(word("reason"))));
     for moved in rows("moved") {
         let field =
@@ -132,6 +135,29 @@ fn card(waiting: &Approval, may: bool) -> String {
     )
 }
 
+/// What a bound action would send: where it goes, with whose credential, and each value of its body.
+fn sent(sends: &serde_json::Map<String, Value>) -> String {
+    let word = |name: &str| sends.get(name).and_then(Value::as_str).unwrap_or_default();
+    let place = format!("{} {}{}", word("method"), word("origin"), word("target"));
+    let mut rows = html::row("Sends", &format!("<code>{}</code>", html::short(&place)));
+    let credential = match sends.get("credential").and_then(Value::as_str) {
+        Some(label) => {
+            let version = sends.get("credential_version").and_then(Value::as_u64).unwrap_or(0);
+            format!("{}, version {version}", html::quoted(label))
+        }
+        None => "none".to_owned(),
+    };
+    rows.push_str(&html::row("Credential", &credential));
+    let body = sends.get("body").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    for one in body {
+        rows.push_str(&html::row("Body", &pair(one)));
+    }
+    if let Some(more) = sends.get("more_body").and_then(Value::as_u64).filter(|more| *more > 0) {
+        rows.push_str(&html::row("And", &format!("{more} more values in the body")));
+    }
+    rows
+}
+
 /// A name and its value, both as somebody else said them.
 fn pair(row: &Value) -> String {
     let digest = row["digest"].as_str();
@@ -184,6 +210,7 @@ fn reason(code: &str) -> String {
 fn reversible(said: &str, mode: &str) -> &'static str {
     match (said, mode) {
         (_, "reads") => "nothing to undo, as the server tells",
+        ("declared", "writes") => "it can be changed back, as the binding says",
         ("unknown", _) | (_, "writes") => "not known; the server tells that it destroys nothing",
         _ => "take it as irreversible: the server does not rule out that it destroys",
     }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::change::Change;
 use crate::lexicon::Lexicon;
+use crate::policy::{self, Say};
 use crate::retry::{Effect, Facts as RetryFacts, Reach, Repair, may_retry};
 use crate::revised::{Fit, Revised};
 use crate::verdict::{Authority, Meaning};
@@ -54,6 +55,7 @@ pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> De
         }
         decision => decision,
     };
+    let decision = by_rules(facts, decision);
     if !facts.policy.hold_effects || facts.reads() {
         return decision;
     }
@@ -62,14 +64,53 @@ pub fn decide(facts: &Facts<'_>, compare: &dyn Compare, adapt: &dyn Adapt) -> De
         Decision::Adapt(adapted, ground) => (Some(adapted), ground),
         Decision::Hold(..) | Decision::Refuse(..) => return decision,
     };
-    let refusal = Refusal {
+    Decision::Hold(by_operator(facts, Code::ApprovalRequired, &ground), adapted, ground)
+}
+
+/// What a rule of the operator says about a call that its contract lets run, or run once a person approved it.
+fn by_rules(facts: &Facts<'_>, decision: Decision) -> Decision {
+    let Some(calls) = facts.calls else { return decision };
+    let destroys = facts.live.iter().any(|live| live.hints().destructive);
+    let effect = match (facts.reads(), destroys) {
+        (true, _) => policy::Effect::Read,
+        (false, false) => policy::Effect::Write,
+        (false, true) => policy::Effect::Irreversible,
+    };
+    let says = |tool: &str| {
+        let (server, principal, free_form) = (facts.server, facts.principal, facts.free_form);
+        calls.says(&policy::Asked { server, tool, principal, effect, free_form }).0
+    };
+    let (held, adapted, ground) = match decision {
+        Decision::Forward(ground) => (None, None, ground),
+        Decision::Adapt(adapted, ground) => (None, Some(adapted), ground),
+        Decision::Hold(refusal, adapted, ground) => (Some(refusal), adapted, ground),
+        Decision::Refuse(..) => return decision,
+    };
+    // The tool that was called and the one that would run: the stricter word counts.
+    let called = says(facts.name);
+    let runs = adapted.as_ref().map_or(called, |adapted| says(&adapted.tool));
+    let denied = called == Say::Deny || runs == Say::Deny;
+    let asks = called == Say::Ask || runs == Say::Ask;
+    match (held, adapted) {
+        _ if denied => Decision::Refuse(by_operator(facts, Code::PolicyDenied, &ground), ground),
+        (Some(held), adapted) => Decision::Hold(held, adapted, ground),
+        (None, adapted) if asks => {
+            Decision::Hold(by_operator(facts, Code::ApprovalRequired, &ground), adapted, ground)
+        }
+        (None, Some(adapted)) => Decision::Adapt(adapted, ground),
+        (None, None) => Decision::Forward(ground),
+    }
+}
+
+/// The refusal of a call that is fine by its contract.
+fn by_operator(facts: &Facts<'_>, code: Code, ground: &Ground) -> Refusal {
+    Refusal {
         planned_revision: ground.planned.clone(),
         current_revision: ground.live.clone(),
         required_action: Action::AskPerson,
         retry: Retry::No,
-        ..plain(facts, Code::ApprovalRequired)
-    };
-    Decision::Hold(refusal, adapted, ground)
+        ..plain(facts, code)
+    }
 }
 
 struct Judge<'a> {

@@ -24,6 +24,8 @@ pub enum Code {
     ToolAmbiguous,
     /// Nothing is wrong with it, but such calls wait for a person.
     ApprovalRequired,
+    /// A rule of the operator says that such calls never run.
+    PolicyDenied,
 }
 
 impl Code {
@@ -43,6 +45,7 @@ impl Code {
             Code::ContractUndecided => "CONTRACT_UNDECIDED",
             Code::ToolAmbiguous => "TOOL_AMBIGUOUS",
             Code::ApprovalRequired => "APPROVAL_REQUIRED",
+            Code::PolicyDenied => "POLICY_DENIED",
         }
     }
 }
@@ -239,6 +242,9 @@ impl Refusal {
                     "NOT EXECUTED: calls of {tool} wait for a person's approval. Nothing was sent."
                 )
             }
+            Code::PolicyDenied => format!(
+                "NOT EXECUTED: the rules of whoever runs this gateway do not let this call of {tool} run. Nothing was sent."
+            ),
         }];
         for (field, schema) in &self.missing {
             lines.push(format!("- {} must be sent now: {}.", name(field), takes(schema)));

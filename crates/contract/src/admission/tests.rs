@@ -59,7 +59,18 @@ fn with<'a>(
     arguments: &'a Value,
     edit: impl Fn(&mut Facts<'a>),
 ) -> Decision {
-    let mut facts = Facts {
+    let mut facts = base_facts(candidates, live, granted, arguments);
+    edit(&mut facts);
+    decide(&facts, &Pairs, &Plain)
+}
+
+fn base_facts<'a>(
+    candidates: &'a [Arc<Revised>],
+    live: &'a [Arc<Revised>],
+    granted: Option<&'a Arc<Revised>>,
+    arguments: &'a Value,
+) -> Facts<'a> {
+    Facts {
         twice: false,
         earlier: &[],
         history: &[],
@@ -78,9 +89,10 @@ fn with<'a>(
         heir: None,
         configured_read: false,
         policy: Policy::default(),
-    };
-    edit(&mut facts);
-    decide(&facts, &Pairs, &Plain)
+        calls: None,
+        principal: "ada",
+        free_form: false,
+    }
 }
 
 fn refusal(decision: &Decision) -> &Refusal {
@@ -552,4 +564,38 @@ fn a_place_that_every_answer_named_is_part_of_what_was_granted() {
     let candidates = [Arc::clone(&was)];
     let decision = with(&candidates, std::slice::from_ref(&other), Some(&was), &arguments, |_| {});
     assert!(matches!(decision, Decision::Forward(_)), "{decision:?}");
+}
+
+#[test]
+fn a_rule_of_the_operator_decides_about_what_the_contract_lets_run() {
+    let calls =
+        |text: &str| crate::policy::Settings::read("s.toml", text).unwrap().policy.calls.unwrap();
+    let live = [revised(base())];
+    let arguments = json!({"project": "shop"});
+    let by = |calls: &crate::policy::Calls, edit: fn(&mut Facts<'_>)| {
+        let facts = |facts: &mut Facts<'_>| edit(facts);
+        let old = revised(base());
+        let candidates = [Arc::clone(&old)];
+        let mut given =
+            Facts { calls: Some(calls), ..base_facts(&candidates, &live, Some(&old), &arguments) };
+        facts(&mut given);
+        decide(&given, &Pairs, &Plain)
+    };
+    let deny = calls("[policy]\ncalls = []\n");
+    assert_eq!(refusal(&by(&deny, |_| {})).code, Code::PolicyDenied);
+    let ask = calls("[[policy.calls]]\ntools = [\"deploy\"]\nsay = \"ask\"\n");
+    let held = by(&ask, |_| {});
+    assert!(matches!(held, Decision::Hold(..)), "{held:?}");
+    assert_eq!(refusal(&held).code, Code::ApprovalRequired);
+    // Without hints a server does not rule out that it destroys.
+    let reads = calls("[[policy.calls]]\neffects = [\"read\", \"write\"]\nsay = \"allow\"\n");
+    assert_eq!(refusal(&by(&reads, |_| {})).code, Code::PolicyDenied);
+    assert!(forwards(&by(&reads, |facts| facts.configured_read = true)));
+    let others = calls("[[policy.calls]]\nprincipals = [\"bob\"]\nsay = \"allow\"\n");
+    assert_eq!(refusal(&by(&others, |_| {})).code, Code::PolicyDenied);
+    assert!(forwards(&by(&others, |facts| facts.principal = "bob")));
+    // What the contract stops stays stopped, and what waits for a person waits.
+    let all = calls("[[policy.calls]]\nsay = \"allow\"\n");
+    assert!(matches!(by(&all, |facts| facts.policy.hold_effects = true), Decision::Hold(..)));
+    assert_eq!(refusal(&by(&all, |facts| facts.verified = false)).code, Code::ContractUnverified);
 }

@@ -1,5 +1,6 @@
 //! `steadfast.toml`: what a project says about its contract.
 
+use super::calls;
 use super::live::{self, Gateway, Server};
 use super::read::Reader;
 use super::{Day, Level, Policy, Suppression};
@@ -103,9 +104,10 @@ impl Settings {
         if let Some(gateway) = reader.table(table, "gateway") {
             settings.gateway = live::read_gateway(&mut reader, gateway);
         }
-        if let Some(servers) = reader.table(table, "server") {
-            settings.servers = live::read_servers(&mut reader, servers);
-        }
+        let none = DeTable::new();
+        let servers = reader.table(table, "server").unwrap_or(&none);
+        let bindings = table.get("bindings").map(toml::Spanned::span);
+        settings.servers = live::read_servers(&mut reader, servers, bindings);
         settings.decision_map = reader.text(table, "decision-map").map(|(_, path)| path);
         for (span, note) in reader.tables(table, "review") {
             reader.only(note, "[[review]]", &["subject", "window", "fixture"]);
@@ -125,13 +127,14 @@ impl Settings {
     }
 }
 
-const MEMBERS: &[&str] = &[
+/// The members of the file. What stands under `bindings` is read by whoever serves it.
+pub const MEMBERS: &[&str] = &[
     "policy", "rules", "lexicon", "renames", "decision-map", "suppress", "review", "gateway",
-    "server",
+    "server", "bindings",
 ];
 
 fn read_policy(reader: &mut Reader<'_>, table: &DeTable<'_>, policy: &mut Policy) {
-    reader.only(table, "[policy]", &["fail-on", "undecided", "wider-authority"]);
+    reader.only(table, "[policy]", &["fail-on", "undecided", "wider-authority", "calls"]);
     let levels = [
         ("never", None),
         ("new-name", Some(Verdict::NewName)),
@@ -149,6 +152,7 @@ fn read_policy(reader: &mut Reader<'_>, table: &DeTable<'_>, policy: &mut Policy
     if let Some(choice) = reader.word(table, "wider-authority", &fails) {
         policy.wider_fails = choice;
     }
+    policy.calls = calls::read(reader, table);
 }
 
 fn read_levels(reader: &mut Reader<'_>, table: &DeTable<'_>) -> BTreeMap<String, Level> {

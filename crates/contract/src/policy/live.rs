@@ -88,7 +88,12 @@ pub enum Reach {
     Command(Vec<String>),
     /// An endpoint.
     Url(String),
+    /// The bindings of this very file, served by a process of the gateway's own.
+    Bindings,
 }
+
+/// The name of the server of the bindings of a file.
+pub const ACTIONS: &str = "actions";
 
 impl Default for Gateway {
     fn default() -> Gateway {
@@ -233,8 +238,17 @@ const SERVER: &[&str] = &[
     "effect-age", "pin-effects", "observe", "adapters", "facts",
 ];
 
-pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<Server> {
+/// Reads the servers. `bindings` is where the bindings of the file stand: then there is a server of them, whether or not
+/// anything more is said about it.
+pub(super) fn read_servers(
+    reader: &mut Reader<'_>,
+    table: &DeTable<'_>,
+    bindings: Option<Range<usize>>,
+) -> Vec<Server> {
     let mut servers = Vec::new();
+    if let Some(span) = bindings.clone().filter(|_| !table.contains_key(ACTIONS)) {
+        servers.push(read_server(reader, ACTIONS, span, &DeTable::new(), true));
+    }
     for (key, value) in table.iter() {
         let name = key.get_ref().as_ref();
         let Some(server) = value.get_ref().as_table() else {
@@ -250,7 +264,8 @@ pub(super) fn read_servers(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<
                 "Letters, digits and _ . - stand in paths as they are.",
             );
         }
-        servers.push(read_server(reader, name, key.span(), server));
+        let bound = name == ACTIONS && bindings.is_some();
+        servers.push(read_server(reader, name, key.span(), server, bound));
     }
     servers
 }
@@ -324,12 +339,20 @@ fn read_server(
     name: &str,
     span: Range<usize>,
     table: &DeTable<'_>,
+    bound: bool,
 ) -> Server {
     reader.only(table, &format!("[server.{name}]"), SERVER);
     let command = reader.words(table, "command");
     let url = reader.text(table, "url").map(|(_, url)| url);
     let headers_from_env = reader.words(table, "headers-from-env");
     let reach = match (table.contains_key("command"), url) {
+        (false, None) if bound && !table.contains_key("url") => Some(Reach::Bindings),
+        _ if bound => {
+            let sentence = format!("{name} is the server of the bindings of this file.");
+            let help = "Leave command and url out, or give the other server another name.";
+            reader.problem(span.clone(), sentence, help);
+            None
+        }
         (true, None) if !command.is_empty() => Some(Reach::Command(command)),
         (false, Some(url)) => Some(Reach::Url(url)),
         (false, None) if table.contains_key("url") => None,
@@ -345,7 +368,7 @@ fn read_server(
             None
         }
     };
-    if !headers_from_env.is_empty() && matches!(reach, Some(Reach::Command(_))) {
+    if !headers_from_env.is_empty() && matches!(reach, Some(Reach::Command(_) | Reach::Bindings)) {
         let at = table.get("headers-from-env").map_or(span.clone(), toml::Spanned::span);
         reader.problem(
             at,

@@ -1,6 +1,6 @@
 //! What comes back, measured by the contract that the call was planned under.
 
-use super::{Call, Plan, shape};
+use super::{Call, Plan, deed, shape};
 use crate::limits;
 use crate::refusal;
 use crate::session::Session;
@@ -77,6 +77,9 @@ pub(super) fn measured(
         // Of a kind that nobody knows here, what was promised is demanded all the same.
         _ => {}
     }
+    if let Some(told) = deed::told(session, call, plan, &result) {
+        return told;
+    }
     if result.get("isError").and_then(Value::as_bool) == Some(true) {
         return (None, OutcomeState::Failed);
     }
@@ -90,7 +93,7 @@ pub(super) fn measured(
         }
     }
     session.relied_on(call, plan, &result);
-    let answered = plan.live.first().map_or(call.tool.as_str(), |live| live.name());
+    let answered = plan.sent_as(call);
     let proves = || session.proves(&call.tool, answered, plan.request, &result);
     let promising: Vec<&Arc<Revised>> =
         plan.planned.iter().filter(|planned| planned.describes_answers()).collect();

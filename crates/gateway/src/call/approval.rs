@@ -2,13 +2,14 @@
 //! anything moves.
 
 use super::card::{Action, card};
+use super::exact::{self, Exact};
 use super::send::{holds_on, say_moved};
 use super::{Call, Plan, Turn};
 use crate::session::{Outgoing, Session};
 use crate::upstream::Epoch;
 use crate::{event, limits, refusal};
 use contract::admission::{Adapted, Code, Refusal};
-use mcp::message;
+use mcp::message::{self, Message};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use store::{
@@ -28,8 +29,9 @@ enum Word {
     Withdrawn,
 }
 
-/// Waits for the word of a person about a held call. Gives the turn to send it, and the connection over which what the
-/// person decided about was found to hold; `None` where the client was answered.
+/// Waits for the word of a person about a held call. Gives the turn to send it, the connection over which what the person
+/// decided about was found to hold, and the digest of exactly what may leave where its server foretold that; `None` where the
+/// client was answered.
 ///
 /// The first such call asks, and is on record as held before. The same call made again finds what was asked, and
 /// redeems it: it is on record as admitted under that approval.
@@ -41,8 +43,25 @@ pub(super) async fn word(
     why: &Refusal,
     adapted: Option<&Adapted>,
     turn: Turn,
-) -> Option<(Turn, Epoch)> {
-    let digest = action_digest(session, call, plan, adapted);
+) -> Option<(Turn, Epoch, Option<String>)> {
+    let (tool, arguments) = super::form(call, adapted);
+    let Some(message) = call.rewritten(tool, arguments) else {
+        return broken(session, call, turn, "the call cannot be written in its new form").await;
+    };
+    // What would not leave anyway is nothing to ask about.
+    let exact = match exact::of(session, call, plan, plan.epoch, &message).await {
+        Ok(exact) => exact,
+        Err(told) => {
+            record.verdict = Verdict::Refused { code: refusal::ACTION_NOT_SENT.to_owned() };
+            if let Err(why) = session.decided(&record).await {
+                return broken(session, call, turn, &why).await;
+            }
+            drop(turn);
+            session.reply(&call.id, message::response(&call.id, &told)).await;
+            return None;
+        }
+    };
+    let digest = action_digest(session, call, plan, adapted, exact.as_ref());
     let known = match open(session, adapted.map_or(&call.tool, |a| &a.tool), &digest).await {
         Ok(known) => known,
         Err(error) => return broken(session, call, turn, &error.to_string()).await,
@@ -50,10 +69,12 @@ pub(super) async fn word(
     let again = known.is_some();
     let (id, expires) = match known {
         Some(known) => (known.id, known.expires),
-        None => match ask(session, call, plan, &record, why, adapted, &digest).await {
-            Ok(asked) => asked,
-            Err(error) => return broken(session, call, turn, &error.to_string()).await,
-        },
+        None => {
+            match ask(session, call, plan, &record, why, adapted, (&digest, exact.as_ref())).await {
+                Ok(asked) => asked,
+                Err(error) => return broken(session, call, turn, &error.to_string()).await,
+            }
+        }
     };
     let (word, mut turn) = match wait(session, call, id, expires, turn).await {
         Ok(waited) => waited,
@@ -68,7 +89,7 @@ pub(super) async fn word(
         Word::Withdrawn => "WITHDRAWN",
     };
     if matches!(word, Word::Approved) {
-        match still_holds(session, call, plan).await {
+        match still_holds(session, call, plan, &message, exact.as_ref()).await {
             Holds::Yes(epoch) => {
                 let redeemed = session.store().redeem(id, digest, event::now()).await;
                 match redeemed {
@@ -78,7 +99,7 @@ pub(super) async fn word(
                         let recorded = if again { session.decided(&record).await } else { Ok(()) };
                         let turn = turn.take().unwrap_or_else(|| Turn::new().0);
                         return match recorded {
-                            Ok(()) => Some((turn, epoch)),
+                            Ok(()) => Some((turn, epoch, exact.map(|exact| exact.digest))),
                             Err(why) => broken(session, call, turn, &why).await,
                         };
                     }
@@ -91,6 +112,10 @@ pub(super) async fn word(
             // In both cases the approval is not used up. What moved makes it void by itself.
             Holds::Moved => code = Code::StaleToolSchema.name(),
             Holds::Unknown => code = Code::ContractUnverified.name(),
+            Holds::Other => {
+                let why = "what would leave is not what was approved".to_owned();
+                session.voided(id, why).await;
+            }
         }
     }
     drop(turn);
@@ -118,10 +143,18 @@ enum Holds {
     Moved,
     /// It could not be read, and the call may have an effect.
     Unknown,
+    /// Something else would leave: the credential is another version, the vault is locked, the binding moved.
+    Other,
 }
 
 /// Time went by while a person decided: what holds is looked at again before the approval is used up.
-async fn still_holds(session: &Arc<Session>, call: &Call, plan: &Plan) -> Holds {
+async fn still_holds(
+    session: &Arc<Session>,
+    call: &Call,
+    plan: &Plan,
+    message: &Message,
+    exact: Option<&Exact>,
+) -> Holds {
     let now = session.standing(&call.tool, Instant::now()).await;
     if !holds_on(session, plan, &now.live) {
         return Holds::Moved;
@@ -129,26 +162,55 @@ async fn still_holds(session: &Arc<Session>, call: &Call, plan: &Plan) -> Holds 
     if now.verified.is_err() && plan.ground.effect {
         return Holds::Unknown;
     }
-    Holds::Yes(now.epoch)
+    let Some(exact) = exact else { return Holds::Yes(now.epoch) };
+    match exact::of(session, call, plan, now.epoch, message).await {
+        Ok(Some(then)) if then.digest == exact.digest => Holds::Yes(now.epoch),
+        _ => Holds::Other,
+    }
 }
 
-async fn broken(session: &Session, call: &Call, turn: Turn, why: &str) -> Option<(Turn, Epoch)> {
+async fn broken<T>(session: &Session, call: &Call, turn: Turn, why: &str) -> Option<T> {
     session.broken(call, turn, why).await;
     None
 }
 
-/// The digest of exactly what would be done: any other server, tool, revision, argument or principal is another action.
-fn action_digest(session: &Session, call: &Call, plan: &Plan, adapted: Option<&Adapted>) -> String {
+/// The digest of exactly what would be done: any other server, tool, revision, argument, other parameter or principal is another action, and
+/// of a bound action any other byte that would leave, and any other version of its credential.
+fn action_digest(
+    session: &Session,
+    call: &Call,
+    plan: &Plan,
+    adapted: Option<&Adapted>,
+    exact: Option<&Exact>,
+) -> String {
     let (tool, arguments) = super::form(call, adapted);
     let live: Vec<&str> = plan.live.iter().map(|live| live.digest()).collect();
-    contract::digest::of_value(&json!({
+    let mut action = json!({
         "server": session.upstream().name(),
         "tool": tool,
         "revisions": live,
         "arguments": arguments,
         "task": call.as_task(),
+        "beside": beside(call),
         "principal": session.principal(),
-    }))
+    });
+    if let Some(exact) = exact {
+        action["exact"] = exact.digest.as_str().into();
+    }
+    contract::digest::of_value(&action)
+}
+
+/// What the parameters of a call hold beside its tool and its arguments: a server may do something else by it. How it is
+/// told of progress, and traced, is another matter, and differs from one attempt to the next.
+fn beside(call: &Call) -> Value {
+    const OF_THE_ATTEMPT: &[&str] = &["progressToken", "traceparent", "tracestate", "baggage"];
+    let params = call.message.params().and_then(|params| serde_json::from_str(params).ok());
+    let mut params: Map<String, Value> = params.unwrap_or_default();
+    params.retain(|name, _| !matches!(name.as_str(), "name" | "arguments" | "task"));
+    if let Some(Value::Object(meta)) = params.get_mut("_meta") {
+        meta.retain(|name, _| !OF_THE_ATTEMPT.contains(&name.as_str()));
+    }
+    Value::Object(params)
 }
 
 /// The approval that was asked for this action and is still open.
@@ -172,7 +234,7 @@ async fn ask(
     record: &Decision,
     why: &Refusal,
     adapted: Option<&Adapted>,
-    digest: &str,
+    (digest, exact): (&str, Option<&Exact>),
 ) -> Result<(ApprovalId, u64), StoreError> {
     let (tool, arguments) = super::form(call, adapted);
     let server = session.upstream().name();
@@ -204,6 +266,7 @@ async fn ask(
         refusal: why,
         says,
         eligible: &eligible,
+        sends: exact.map(|exact| &exact.shown),
     };
     let card = card(&action, &session.comparisons().options().lexicon, last.as_ref());
     let now = event::now();

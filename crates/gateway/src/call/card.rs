@@ -32,6 +32,8 @@ pub(super) struct Action<'a> {
     /// Arguments whose values had to come in an answer, as declared: the argument, the tool that answered, and the
     /// member of its answer, or none where any would do.
     pub eligible: &'a [(String, String, Option<String>)],
+    /// What a bound action would send, as its server foretells it.
+    pub sends: Option<&'a Map<String, Value>>,
 }
 
 /// The card, and with `last`, the card of the last action that was approved, what differs from it.
@@ -62,11 +64,14 @@ pub(super) fn card(action: &Action<'_>, lexicon: &Lexicon, last: Option<&Value>)
         "targets": found.targets,
         "ids": found.ids,
         "eligible": eligible.take(limits::CARD_FIELDS).collect::<Vec<_>>(),
-        "reversible": match action.mode {
-            "reads" => "nothing-to-undo",
-            "writes" => "unknown",
+        "reversible": match (action.mode, action.sends.and_then(|sends| sends.get("effect")?.as_str())) {
+            ("reads", _) => "nothing-to-undo",
+            // By whoever wrote the binding.
+            ("writes", Some("write")) => "declared",
+            ("writes", None) => "unknown",
             _ => "no",
         },
+        "sends": action.sends.map(sends),
         "says": action.says.map(cut),
         "reason": action.refusal.code.name(),
         "moved": moved
@@ -77,6 +82,49 @@ pub(super) fn card(action: &Action<'_>, lexicon: &Lexicon, last: Option<&Value>)
         "arguments": shown,
         "adapted_by": action.by,
     })
+}
+
+/// What a bound action would send: where it goes, with whose credential, and what its body holds, a row each.
+fn sends(sends: &Map<String, Value>) -> Value {
+    let text = |name: &str| sends.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (mut rows, mut more) = (Vec::new(), 0);
+    match serde_json::from_str::<Value>(text("body")) {
+        Ok(body) => leaves("", &body, 0, &mut rows, &mut more),
+        Err(_) if text("body").is_empty() => {}
+        Err(_) => rows.push(row("body", &text("body").into())),
+    }
+    json!({
+        "method": cut(text("method")),
+        "origin": cut(text("origin")),
+        "target": cut(text("target")),
+        "credential": sends.get("credential").and_then(Value::as_str).map(cut),
+        "credential_version": sends.get("credential_version"),
+        "body": rows,
+        "more_body": more,
+    })
+}
+
+/// Each value of a body by its place; how many did not fit.
+fn leaves(path: &str, value: &Value, depth: usize, rows: &mut Vec<Value>, more: &mut usize) {
+    let inner = match value {
+        Value::Object(members) if depth < limits::CARD_DEPTH && !members.is_empty() => {
+            members.iter().map(|(name, value)| (name.clone(), value)).collect()
+        }
+        Value::Array(items) if depth < limits::CARD_DEPTH && !items.is_empty() => {
+            items.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (name, value) in &inner {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        leaves(&path, value, depth + 1, rows, more);
+    }
+    if inner.is_empty() {
+        match rows.len() < limits::CARD_FIELDS {
+            true => rows.push(row(if path.is_empty() { "body" } else { path }, value)),
+            false => *more += 1,
+        }
+    }
 }
 
 /// One argument: its value as JSON, cut.
@@ -217,6 +265,7 @@ mod tests {
             refusal: &refusal,
             says: Some("Deploys."),
             eligible: &[("issue_ids".into(), "list".into(), Some("open.id".into()))],
+            sends: None,
         };
         card(&action, &Lexicon::default(), last)
     }
@@ -252,6 +301,27 @@ mod tests {
         assert_eq!(differs.as_array().unwrap().len(), 1);
         let gone = of(&json!({}), Some(&last));
         assert_eq!(gone["differs"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_would_be_sent_stands_in_rows_and_is_bounded() {
+        let body = r#"{"id":9007199254740993,"a":{"b":[true,"\u202e"],"none":{}}}"#;
+        let foretold = json!({"method": "POST", "origin": "https://a.example", "target": "/x", "body": body, "effect": "write", "credential": "shop", "credential_version": 2});
+        let shown = sends(foretold.as_object().unwrap());
+        let rows: Vec<String> = shown["body"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| {
+                format!("{}={}", row["field"].as_str().unwrap(), row["value"].as_str().unwrap())
+            })
+            .collect();
+        assert_eq!(rows, ["id=9007199254740993", "a.b.0=true", "a.b.1=\"\u{202e}\"", "a.none={}"]);
+        assert_eq!((&shown["credential"], &shown["more_body"]), (&json!("shop"), &json!(0)));
+        let many: Vec<u32> = (0..5_000).collect();
+        let shown = sends(json!({"body": json!(many).to_string()}).as_object().unwrap());
+        assert_eq!(shown["more_body"], 5_000 - limits::CARD_FIELDS);
+        assert_eq!(shown["credential"], Value::Null);
     }
 
     #[test]

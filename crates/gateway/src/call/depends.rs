@@ -30,7 +30,7 @@ struct Known {
 impl Session {
     /// Takes down what an answer of a tool holds of the values that others rely on.
     pub(super) fn relied_on(&self, call: &Call, plan: &Plan, result: &Map<String, Value>) {
-        let answered = plan.live.first().map_or(call.tool.as_str(), |live| live.name());
+        let answered = plan.sent_as(call);
         let structured = result.get("structuredContent");
         let marked = plan.live.first().is_some_and(|live| is_current(live, result));
         for depends in &self.settings().depends {

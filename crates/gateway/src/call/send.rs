@@ -109,6 +109,11 @@ pub(super) async fn send(
             }
             let judged = judged(session, call, plan, answer).await;
             let (text, state) = rounds::told(session, call, plan, message, judged);
+            if state == OutcomeState::InDoubt {
+                let what =
+                    format!("a call of {} left, and what came of it is not known", call.tool);
+                session.tell("in-doubt", Some(&call.tool), None, &what);
+            }
             if books.follow() {
                 session.reply(&call.id, text).await;
                 return books.settle(state, None).await;

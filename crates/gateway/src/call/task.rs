@@ -8,9 +8,12 @@ use super::{Call, Plan, answer};
 use crate::limits;
 use crate::session::{Session, lock};
 use crate::upstream::Epoch;
+use contract::Revised;
+use mcp::Era;
 use mcp::json;
 use mcp::message::{self, Id, Kind, Message};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use store::{AttemptId, OutcomeState, SessionId};
@@ -142,6 +145,35 @@ impl About {
             "tasks/get" | "tasks/cancel" | "tasks/update" => Some(About::State),
             _ => None,
         }
+    }
+}
+
+impl Call {
+    /// True where the call may run as a task: the client asks for one, or says that it understands one.
+    pub(super) fn may_defer(&self, live: &[Arc<Revised>], era: Era) -> bool {
+        const TASKS: &[&str] = &[
+            "_meta",
+            "io.modelcontextprotocol/clientCapabilities",
+            "extensions",
+            "io.modelcontextprotocol/tasks",
+        ];
+        let offered = |live: &Arc<Revised>| {
+            let support = live.tool().raw.pointer("/execution/taskSupport").and_then(Value::as_str);
+            matches!(support, Some("optional" | "required"))
+        };
+        match era {
+            Era::Legacy => self.as_task() && live.iter().all(offered),
+            Era::Modern => {
+                self.message.params().is_some_and(|p| mcp::json::find(p, TASKS).is_some())
+            }
+        }
+    }
+
+    /// True where the client asks for a task in place of an answer.
+    pub(super) fn as_task(&self) -> bool {
+        let params: Option<Map<String, Value>> =
+            self.message.params().and_then(|params| serde_json::from_str(params).ok());
+        params.is_some_and(|params| params.get("task").is_some_and(|task| !task.is_null()))
     }
 }
 

@@ -11,11 +11,51 @@ use contract::Depends;
 use contract::admission::{Adapt, Plain, Policy};
 use contract::depends::FromResults;
 use contract::keys::Key;
+use contract::policy::Calls;
 use contract::shape::Shapes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use store::{SessionId, Store};
+
+/// Whose word counts about what became of a call: whether it left, and whether it was done.
+#[derive(Debug, Clone, Default)]
+pub enum Believed {
+    /// Nobody's: an answer shows that a call was answered, and nothing else.
+    #[default]
+    Nobody,
+    /// That of the server, which the gateway started for bound actions.
+    Server,
+    /// That of the server for these tools, whose calls go to no other.
+    Tools(Bound),
+}
+
+/// Names of tools that are bound actions. One that was added stays: its calls never go to another server.
+#[derive(Debug, Clone, Default)]
+pub struct Bound(Arc<Mutex<BTreeSet<String>>>);
+
+impl Bound {
+    /// Takes down names.
+    pub fn add(&self, names: impl IntoIterator<Item = String>) {
+        lock(&self.0).extend(names);
+    }
+
+    /// True for the name of a bound action.
+    pub fn holds(&self, tool: &str) -> bool {
+        lock(&self.0).contains(tool)
+    }
+}
+
+impl Believed {
+    /// True where the word about calls of this tool counts.
+    pub fn counts(&self, tool: &str) -> bool {
+        match self {
+            Believed::Nobody => false,
+            Believed::Server => true,
+            Believed::Tools(bound) => bound.holds(tool),
+        }
+    }
+}
 
 /// What the operator decided beforehand.
 #[derive(Debug, Clone, Default)]
@@ -40,11 +80,23 @@ pub struct Settings {
     pub keys: Vec<Key>,
     /// How old the last reading of the list may be for a call with effects.
     pub effect_age: Option<Duration>,
+    /// Whose word counts about what became of a call.
+    pub believed: Believed,
+    /// Which calls run, wait for a person, or never run, where somebody wrote that.
+    pub calls: Option<Arc<Calls>>,
+    /// The same for bound actions where nobody did.
+    pub calls_bound: Option<Arc<Calls>>,
     /// How long the server may take to answer a question of the gateway's own.
     pub patience: Option<Duration>,
 }
 
 impl Settings {
+    /// The rules that hold for calls of a tool.
+    pub fn rules(&self, tool: &str) -> Option<&Calls> {
+        let bound = || self.calls_bound.as_deref().filter(|_| self.believed.counts(tool));
+        self.calls.as_deref().or_else(bound)
+    }
+
     /// True for a tool that is configured as one that only reads.
     pub fn is_read(&self, tool: &str) -> bool {
         self.reads.contains(tool)

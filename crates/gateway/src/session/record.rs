@@ -144,6 +144,12 @@ impl Session {
         Ok(())
     }
 
+    /// Makes one approval void: what it was given for is no longer what would be done.
+    pub(crate) async fn voided(&self, id: store::ApprovalId, why: String) {
+        let voided = self.hub.store.void_one(id, why, event::now()).await;
+        self.noted("that an approval is void", voided);
+    }
+
     /// Makes void what a person said about tools that are no longer what the person was shown.
     async fn void_moved(&self, before: Option<&Catalogue>, now: &Catalogue) -> Result<(), String> {
         let digests = |list: &Catalogue, tool: &str| -> Vec<String> {

@@ -86,6 +86,13 @@ impl Upstream {
         Err(failed)
     }
 
+    /// Asks a server of bound actions what exactly a call would send over this connection. `Err` is a sentence.
+    pub async fn foretold(&self, epoch: Epoch, call: &Message) -> Result<Message, String> {
+        let (method, params) =
+            crate::call::question(call).ok_or("the call names no tool".to_owned())?;
+        self.own(epoch, method, &params).await
+    }
+
     /// Asks a question of the gateway's own over this connection and waits for the raw result. `Err` is a sentence.
     pub(super) async fn own(
         &self,

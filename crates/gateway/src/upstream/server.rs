@@ -23,4 +23,9 @@ pub trait Connect: Send + Sync {
     /// # Errors
     /// Where it cannot be started, in a sentence.
     fn connect(&self) -> Result<(Uplink, mpsc::Receiver<Incoming>), String>;
+
+    /// By what the server knows who asks, where the gateway was told: a text that must not be shown.
+    fn credentials(&self) -> Option<String> {
+        None
+    }
 }

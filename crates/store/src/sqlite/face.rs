@@ -227,7 +227,7 @@ impl Store for Sqlite {
     fn vault_changed(&self, change: VaultChange) -> Answer<'_, u64> {
         let seal = self.need_seal();
         self.write(move |work| {
-            let seal = seal?;
+            let seal = seal.clone()?;
             approvals::vault_changed(work, &change, |label| seal.fingerprint(label))
         })
     }
