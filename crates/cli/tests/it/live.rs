@@ -119,6 +119,19 @@ impl Live {
         std::fs::File::create(folder.path().join("stderr")).unwrap().into()
     }
 
+    /// Starts `wrap` where these variables are set.
+    pub async fn wrapped_where(
+        environment: &[(&str, &str)],
+        era: Era,
+        folder: TempDir,
+        recorder: Recorder,
+        flags: &[&str],
+        target: &[&str],
+    ) -> Live {
+        let stderr = Live::stderr_in(&folder);
+        Live::set_up(era, folder, recorder, flags, target, environment, stderr)
+    }
+
     fn set_up(
         era: Era,
         folder: TempDir,

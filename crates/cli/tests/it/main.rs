@@ -27,6 +27,7 @@ mod gateway;
 mod later;
 mod live;
 mod once;
+mod places;
 mod policy;
 mod program;
 mod repeats;

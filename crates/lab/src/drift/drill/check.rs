@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What old calls are sent to.
+#[allow(clippy::large_enum_variant, reason = "there is one of it in a run")]
 pub enum Built {
     /// A server that speaks MCP, and how it is asked.
     Server(Target, FetchOptions),
