@@ -30,8 +30,8 @@ pub struct Beside {
 impl Connect for Beside {
     fn connect(&self) -> Result<(Uplink, mpsc::Receiver<Incoming>), String> {
         let said = |why: mcp::Failure| why.to_string();
-        let (server, from_server) = duplex::start(&self.server).map_err(said)?;
-        let (actions, from_actions) = duplex::start(&self.actions).map_err(said)?;
+        let (server, server_said) = duplex::start(&self.server).map_err(said)?;
+        let (actions, actions_said) = duplex::start(&self.actions).map_err(said)?;
         let joined = Joined {
             server: told(server),
             actions: told(actions),
@@ -45,7 +45,7 @@ impl Connect for Beside {
         // A pipe each way: that the gateway says nothing more is heard while it still listens.
         let (input, heard) = tokio::io::duplex(limits::BESIDE);
         let (said, output) = tokio::io::duplex(limits::BESIDE);
-        tokio::spawn(joined.carry(heard, said, from_server, from_actions));
+        tokio::spawn(joined.carry(heard, said, server_said, actions_said));
         Ok(duplex::over(output, input))
     }
 
@@ -102,8 +102,8 @@ impl Joined {
         mut self,
         mut heard: DuplexStream,
         mut said: DuplexStream,
-        mut from_server: mpsc::Receiver<Incoming>,
-        mut from_actions: mpsc::Receiver<Incoming>,
+        mut server_said: mpsc::Receiver<Incoming>,
+        mut actions_said: mpsc::Receiver<Incoming>,
     ) {
         let mut lines = Lines::new(mcp::limits::RELAYED_BYTES);
         let mut buffer = vec![0; 64 << 10];
@@ -111,10 +111,10 @@ impl Joined {
             let told = tokio::select! {
                 read = heard.read(&mut buffer) => match read {
                     Ok(0) | Err(_) => Err(Gone),
-                    Ok(count) => self.from_gateway(lines.push(&buffer[..count])).await,
+                    Ok(count) => self.gateway_said(lines.push(&buffer[..count])).await,
                 },
-                one = from_server.recv() => self.from_server(one).await,
-                one = from_actions.recv() => self.from_actions(one),
+                one = server_said.recv() => self.server_said(one).await,
+                one = actions_said.recv() => self.actions_said(one),
             };
             match told {
                 Ok(None) => {}
@@ -126,15 +126,15 @@ impl Joined {
         let Joined { server, actions, .. } = &mut self;
         (*server, *actions) = (mpsc::channel(1).0, mpsc::channel(1).0);
         let deadline = Instant::now() + limits::LEAVE;
-        while let Ok(one) = timeout_at(deadline, from_actions.recv()).await {
-            match self.from_actions(one) {
+        while let Ok(one) = timeout_at(deadline, actions_said.recv()).await {
+            match self.actions_said(one) {
                 Ok(Some(text)) if line(&mut said, &text).await.is_ok() => {}
                 Ok(None) => {}
                 Ok(Some(_)) | Err(Gone) => break,
             }
         }
-        while let Ok(one) = timeout_at(deadline, from_server.recv()).await {
-            match self.from_server(one).await {
+        while let Ok(one) = timeout_at(deadline, server_said.recv()).await {
+            match self.server_said(one).await {
                 Ok(Some(text)) if line(&mut said, &text).await.is_ok() => {}
                 Ok(None) => {}
                 Ok(Some(_)) | Err(Gone) => break,
@@ -143,7 +143,7 @@ impl Joined {
     }
 
     /// Hands on what the gateway says.
-    async fn from_gateway(&mut self, lines: Vec<Line>) -> Result<Option<String>, Gone> {
+    async fn gateway_said(&mut self, lines: Vec<Line>) -> Result<Option<String>, Gone> {
         for line in lines {
             let Line::Whole(bytes) = line else { continue };
             for message in Message::parse_all(&bytes).unwrap_or_default() {
@@ -179,7 +179,7 @@ impl Joined {
     }
 
     /// What the gateway is told of what the server says.
-    async fn from_server(&mut self, said: Option<Incoming>) -> Result<Option<String>, Gone> {
+    async fn server_said(&mut self, said: Option<Incoming>) -> Result<Option<String>, Gone> {
         let message = match said {
             Some(Incoming::Message(message, _)) => message,
             Some(Incoming::Stray(start, _)) => return Ok(Some(start)),
@@ -224,7 +224,7 @@ impl Joined {
     }
 
     /// What the gateway is told of what the bindings say.
-    fn from_actions(&mut self, said: Option<Incoming>) -> Result<Option<String>, Gone> {
+    fn actions_said(&mut self, said: Option<Incoming>) -> Result<Option<String>, Gone> {
         let message = match said {
             Some(Incoming::Message(message, _)) => message,
             // What it says beside its answers is for nobody.

@@ -144,7 +144,7 @@ fn said(
 /// Whether a tool may destroy by its last definition on record; one that is not known may.
 fn destroys(store: &Sqlite, server: &str, tool: &str) -> Result<bool, Failure> {
     let all = wait(store.revisions(server.to_owned()))?;
-    let Some(last) = all.into_iter().filter(|revision| revision.tool == tool).next_back() else {
+    let Some(last) = all.into_iter().rfind(|revision| revision.tool == tool) else {
         return Ok(true);
     };
     let text = wait(store.definition(server.to_owned(), tool.to_owned(), last.digest))?;

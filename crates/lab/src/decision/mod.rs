@@ -18,6 +18,7 @@ pub mod pattern;
 pub mod place;
 pub mod record;
 pub mod run;
+mod score;
 pub mod server;
 pub mod shelf;
 pub mod through;
