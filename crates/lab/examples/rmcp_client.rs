@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 /// How long a change is waited for by a client that then goes on without.
@@ -31,14 +31,22 @@ const LONG: Duration = Duration::from_secs(20);
 /// The program's part: it is told of changes and of progress.
 #[derive(Clone, Default)]
 struct Heard {
-    told: Arc<Notify>,
+    /// That it was told once is known from then on.
+    told: Arc<watch::Sender<bool>>,
     steps: Arc<Mutex<Vec<f64>>>,
     third: Arc<Notify>,
 }
 
+impl Heard {
+    async fn told_within(&self, patience: Duration) -> bool {
+        let mut told = self.told.subscribe();
+        timeout(patience, told.wait_for(|told| *told)).await.is_ok()
+    }
+}
+
 impl rmcp::ClientHandler for Heard {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.told.notify_one();
+        self.told.send_replace(true);
     }
 
     async fn on_progress(
@@ -92,7 +100,7 @@ async fn connected(server: &str, heard: &Heard) -> Result<(Session, Child), Box<
 /// Lists, waits, and makes the old call.
 async fn planned(session: &Session, heard: &Heard) -> Result<(), Box<dyn Error>> {
     session.list_all_tools().await?;
-    let told = timeout(SHORT, heard.told.notified()).await.is_ok();
+    let told = heard.told_within(SHORT).await;
     println!("{}", if told { "told of the change" } else { "no word of a change" });
     let arguments = Map::from_iter([("project".to_owned(), "shop".into())]);
     let call = CallToolRequestParams::new("deploy_preview").with_arguments(arguments);
@@ -125,7 +133,7 @@ async fn act(session: &Session, heard: &Heard, order: &Value) -> Result<Value, B
             names.sort();
             Ok(json!({"tools": names}))
         }
-        Some("told") => Ok(json!({"told": timeout(LONG, heard.told.notified()).await.is_ok()})),
+        Some("told") => Ok(json!({"told": heard.told_within(LONG).await})),
         Some("call") => {
             let arguments = order["arguments"].as_object().cloned().unwrap_or_default();
             let call = CallToolRequestParams::new(tool).with_arguments(arguments);

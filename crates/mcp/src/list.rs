@@ -220,6 +220,7 @@ async fn read(
     let mut cursors: BTreeMap<String, usize> = BTreeMap::new();
     let mut cursor: Option<String> = None;
     let (mut bytes, mut duplicates) = (0, false);
+    let mut first: Option<String> = None;
     loop {
         let number = reading.pages.len() + 1;
         (options.progress)(Step::Page { reading: walk, page: number, tools: reading.tools.len() });
@@ -237,6 +238,11 @@ async fn read(
             Err(failure) => return Err(broken(client, failure, place, number)),
         };
         let raw = answer.result().unwrap_or_default();
+        if cursor.as_deref() == Some("") && first.as_deref() == Some(raw) {
+            // An empty cursor is one like any other, but some servers end a list with it, and begin anew when they are asked.
+            break;
+        }
+        first.get_or_insert_with(|| raw.to_owned());
         bytes += raw.len();
         let at = format!("{place} {LIST} page {number}");
         let flaws = json::flaws(raw, limits::DEPTH, PROBLEMS);
@@ -424,9 +430,8 @@ fn read_page(raw: &str, at: &str) -> Result<ListPage, Problem> {
     let tools: Vec<Box<RawValue>> = serde_json::from_str(tools.get())
         .map_err(|_| wrong(format!("`tools` is not an array but `{}`.", quote(tools.get()))))?;
     let next = match page.next {
-        // Some servers end a list with an empty cursor, and clients that ask whether there is one take it for the end.
         None | Some(Value::Null) => None,
-        Some(Value::String(cursor)) => Some(cursor).filter(|cursor| !cursor.is_empty()),
+        Some(Value::String(cursor)) => Some(cursor),
         Some(other) => {
             return Err(wrong(format!(
                 "`nextCursor` is not a string but `{}`.",

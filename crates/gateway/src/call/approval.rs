@@ -210,6 +210,7 @@ fn beside(call: &Call) -> Value {
     if let Some(Value::Object(meta)) = params.get_mut("_meta") {
         meta.retain(|name, _| !OF_THE_ATTEMPT.contains(&name.as_str()));
     }
+    params.retain(|name, value| name != "_meta" || *value != json!({}));
     Value::Object(params)
 }
 

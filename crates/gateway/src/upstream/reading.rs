@@ -198,6 +198,12 @@ impl Upstream {
             let page = answer.outcome().map_err(|error| {
                 format!("the server answers tools/list with error {}", error.code)
             })?;
+            if cursor.as_deref() == Some("")
+                && pages.first().is_some_and(|first: &Arc<str>| **first == *page)
+            {
+                // An empty cursor is one like any other, but some servers end a list with it, and begin anew when they are asked.
+                return Ok(pages);
+            }
             bytes += page.len();
             pages.push(Arc::from(page));
             let at = format!("tools/list page {}", pages.len());
